@@ -103,7 +103,7 @@ class Case:
         kind: starter, reference, right, wrong, unusual or constant.
         answer: the file.
         seed: the seed of the run.
-        busy: whether all cores are kept busy meanwhile.
+        busy: True if all cores are kept busy meanwhile.
         gives: the name of what an unusual answer returns: a key of `UNUSUAL`.
         function: the function of an unusual answer that returns it.
     """
@@ -128,7 +128,7 @@ class Case:
         Args:
             course: the course of the exercise.
             setup: the set-up of the lanes; the seed is the case's own.
-            with_tries: whether checks also get the lines to try, which students read.
+            with_tries: True if checks also get the lines to try, which students read.
         """
         exercise = replace(self.exercise, void=())  # a void check must still catch what it is for
         plan = RunPlan(course, [exercise], replace(setup, seed=self.seed), runs_untouched=True, with_tries=with_tries)
@@ -178,6 +178,7 @@ def _right_cases(exercise: Exercise, seeds: int, problems: list[str]) -> Iterato
 
 
 def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> Iterator[Case]:
+    """Yield the cases of each wrong answer; add to `problems` which are missing, unreadable or incomplete."""
     places, names = Places.of(exercise), [check.id for check in checks]
     if (count := len(exercise.wrong)) < _LEAST_WRONG:
         problems.append(

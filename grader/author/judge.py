@@ -353,6 +353,7 @@ def losses_of(runs: Runs) -> list[Loss]:
 
 
 def _mean_loss(runs: Runs) -> Loss:
+    """Return the points that a wrong answer loses on each rule: the mean of its runs with several seeds."""
     case, first = runs[0]
     answer = case.answer
     rule = next((row.check.contract for row in first.checks if row.check.id == answer.caught_by), "")

@@ -131,6 +131,7 @@ def _check_files(exercise: Exercise) -> dict[Path, Path]:
 
 
 def _starter_problems(exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each problem of a starter: of its task, its size, its TODO marks, and its digest."""
     places = Places.of(exercise)
     where = places.starter.as_posix()
     if not exercise.starter.is_file():
@@ -215,6 +216,7 @@ def _written_lines(text: str) -> int:
 
 
 def _check_problems(exercise: Exercise, checks: Sequence[Check]) -> Iterator[str]:
+    """Yield a sentence for each problem of the checks: of their names, titles, rules, examples and shares."""
     places = Places.of(exercise)
     for check in checks:
         shown = check.shown and exercise.shown_checks is not None

@@ -85,7 +85,7 @@ class Prover:
         store: the store with the results of earlier commands; new results are saved in it.
         seeds: the number of seeds with which a right answer must pass.
         progress: the receiver of lines about the run, and of how many of its submissions ran.
-        known_only: whether somebody waits after each save: then only files of the exercise are run, not on a busy
+        known_only: True if somebody waits after each save: then only files of the exercise are run, not on a busy
             machine, and the course is not searched for solutions that are shown.
     """
 
@@ -206,7 +206,7 @@ class Prover:
             named: ids of the exercises that are watched, and proved at once; if it is empty, all exercises are watched,
                 and none of them is proved at once.
             say: a function that prints lines.
-            poll: whether files are looked at again and again, where the system does not report changes.
+            poll: True if files are looked at again and again, where the system does not report changes.
 
         Raises:
             GraderError: no process of ours can be had, or the folder cannot be watched.

@@ -29,7 +29,7 @@ def write_pages(
         journal: the open journal, which has the results and the files of authors.
         folder: the folder of results.
         on_page: a callback after each author's page, with the number of pages that are written, and of all.
-        names: whether the pages also have the names of people whom a platform gave numbers.
+        names: True if the pages also have the names of people whom a platform gave numbers.
         over_term: final scores by author, if the grace days of all hand-ins are known; else None.
 
     Returns:

@@ -51,9 +51,9 @@ class ExerciseTally:
     Attributes:
         exercise: the exercise.
         scores: the scores of the authors who handed it in.
-        full: how many got all points.
-        blank: how many handed it in as it was given out.
-        missing: how many handed nothing in.
+        full: the number of authors with all points.
+        blank: the number of authors who handed in the unchanged starter.
+        missing: the number of authors who handed in nothing.
         checks: the checks in the order in which they ran, each with how many passed, lost, or left it open; by id.
         sentences: the sentences of known mistakes, each with the authors whose reports have it.
         groups: the groups of submissions that no sentence explains, the largest first.
@@ -118,7 +118,7 @@ class AuthorRow:
         authors: the members, if the author is a group.
         cells: the points, or a sign in place of them, by exercise; see `report.gradebook`.
         score: the score that counts of all exercises together.
-        late: how late it was, and the score without the cost of that, in words, or "".
+        late: the days by which it was late, and the score without their cost, in words; or "".
         page: the address of the author's page, from the class's page.
     """
 
@@ -154,7 +154,7 @@ class ClassSummary:
         journal: open; the files of examples are read from it.
         folder: the folder that it lies in.
         on_report: receives each report, one after another.
-        names: whether people are named of whom the platform gave a number, too.
+        names: True if people are named of whom the platform gave a number, too.
         over_term: final scores by author, if the grace days of all hand-ins are known; else None.
 
     Attributes:
@@ -167,7 +167,7 @@ class ClassSummary:
         open: the undecided results: author, exercise, and verdict.
         by_staff: the authors whose points a person has not entered yet, by exercise, rule and title.
         notes: the numbers of exercises, by author and by a note that staff should know.
-        unmatched: whether some files have no author or exercise.
+        unmatched: True if some files have no author or exercise.
         names: the names of people, by the number that is shown otherwise.
     """
 
@@ -203,6 +203,7 @@ class ClassSummary:
             self._tallies[group.exercise.id].groups.append(group)
 
     def _add(self, report: Report) -> None:
+        """Add a report to the tallies, the groups, the notes and the rows of the class."""
         author = report.author
         numbers = {row.exercise: row.result for row in self._journal.current(author)}
         for graded in report.exercises:

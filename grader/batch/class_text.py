@@ -34,6 +34,7 @@ def class_lines(overview: ClassSummary, width: int) -> Iterator[str]:
 
 
 def _exercise_lines(overview: ClassSummary, width: int) -> Iterator[str]:
+    """Yield a table with a row for each exercise: scores, known mistakes, and the check that most answers lose."""
     heads = [TableColumn("in", 5), *(TableColumn(title, len(title)) for title in ("all", "mean", "known", "new"))]
     rows: list[list[Cell]] = []
     below: list[str] = []
@@ -62,7 +63,7 @@ def group_lines(overview: ClassSummary, most: int, width: int, *, colours: bool 
         overview: the class.
         most: the number of groups that are shown at most.
         width: columns of the terminal.
-        colours: whether the code has colours.
+        colours: True if the code has colours.
     """
     groups = overview.groups
     if groups:

@@ -31,7 +31,7 @@ class Comment(StaffRow):
     Attributes:
         line: its number in the author's file.
         code: the line, without blanks around it; "" if its number alone says which it is.
-        comment: what the author reads.
+        comment: the text that the author reads.
     """
 
     line: Annotated[int, Field(gt=0)]
@@ -105,7 +105,7 @@ def _find_line(one: Comment, lines: Sequence[str], *, has_numbers: bool) -> Line
     Args:
         one: the comment.
         lines: the lines of the file.
-        has_numbers: whether the result has the number of the line; False for a notebook, whose author sees no numbers.
+        has_numbers: True if the result has the number of the line; False for a notebook, whose author sees no numbers.
     """
     same = (number for number, line in enumerate(lines, 1) if not one.code or code_cell(line) == one.code)
     place = min(same, key=lambda number: abs(number - one.line), default=None)

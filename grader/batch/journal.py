@@ -63,7 +63,7 @@ class Shard:
 
     Attributes:
         number: the number of this shard, from 1.
-        count: how many shards there are; each grades one of so many submissions.
+        count: the number of shards; each grades one of so many submissions.
     """
 
     number: int
@@ -311,7 +311,7 @@ def open_journal(
 
     Args:
         folder: the folder of results.
-        new: whether a missing journal is made.
+        new: True if a missing journal is made.
         file: the file name of the journal; by default that of the whole class.
         wait_s: the longest wait for another process, in seconds.
         known: results that were read before, and are not read again.

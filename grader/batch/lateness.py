@@ -26,7 +26,7 @@ def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *,
         at: the time when it was handed in, in ISO 8601; "" if nothing says it.
         course: the course, which has the time after the due date that is still on time, and the zone of times.
         handin: the hand-in, which has the due date, and those of extensions.
-        is_late: whether its platform says that it was late.
+        is_late: True if its platform says that it was late.
     """
     known = [days for name, days in handin.late_days.items() if fold_name(name) in names]
     if known:
@@ -85,7 +85,7 @@ def late_text(final: FinalScore, policy: Policy, *, grace_may_be_spent: bool = F
     Args:
         final: the final score.
         policy: the policy of the course.
-        grace_may_be_spent: whether other hand-ins, whose scores are not known here, may have used up the grace days.
+        grace_may_be_spent: True if other hand-ins, whose scores are not known here, may have used up the grace days.
     """
     days = final.late_days or 0
     if not days:

@@ -175,6 +175,7 @@ def with_overrides(report: Report, overrides: Sequence[Override], names: Collect
 
 
 def _apply_override(graded: GradedExercise, one: Override) -> GradedExercise:
+    """Return an exercise with the points that staff entered for it, or for one of its checks, and the new sums."""
     if not one.check:
         return replace(graded, score=Score(one.worth, graded.score.possible), withheld_points=0, set_by=one.why)
 

@@ -138,10 +138,10 @@ def _reasons(
     Args:
         report: the report, with the overrides of staff.
         final: the final score.
-        known: how it is known when the submission was handed in, in words; or "".
+        known: the source of the time at which the submission was handed in, in words; or "".
         total: the total by the rules of the hand-in, with what is extra credit and what is dropped.
         policy: the policy of the course.
-        grace_may_be_spent: whether other hand-ins, whose scores are not known here, may have used up the grace days.
+        grace_may_be_spent: True if other hand-ins, whose scores are not known here, may have used up the grace days.
     """
     decided = [row for row in staff_decisions(report) if row[2] != VOID or final.override]
     if rows := [f"{check or graded.exercise.id}: {why}" for graded, check, why in decided]:

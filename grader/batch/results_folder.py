@@ -157,7 +157,7 @@ class ResultsFolder:
             journal: the journal of the batch.
             rules: overrides, people and deadlines.
             unmatched: files that belong to no exercise or no author; those with an author become notes.
-            names: whether both tables also have the names of people to whom a platform gave numbers.
+            names: True if both tables also have the names of people to whom a platform gave numbers.
         """
         notes: list[tuple[str, ...]] = []
 

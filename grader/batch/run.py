@@ -44,12 +44,12 @@ class BatchOptions:
         only: the exercises that are graded, by id; none for all.
         authors: the authors whose submissions are graded, by name; none for everybody's.
         rerun: "broken" for what was broken, "all" for everything; "" for what changed alone.
-        never_lower: whether a lower score than before does not count.
-        best: whether the best of several attempts counts, and not the latest.
-        staff: whether its reports are for staff, with detail of hidden checks.
+        never_lower: True if a lower score than before does not count.
+        best: True if the best of several attempts counts, and not the latest.
+        staff: True if its reports are for staff, with detail of hidden checks.
         shard: the part of the class that is graded; None for all of it.
         roster: a table of everybody in the class; None for that of an earlier run.
-        names: whether the gradebook names people of whom the platform gave a number, too.
+        names: True if the gradebook names people of whom the platform gave a number, too.
         submissions: the path that the submissions were read from, for whoever grades them again.
         layout: the name of their layout, if it was named.
     """
@@ -91,13 +91,13 @@ class Summary:
     """Counts of a run, and what staff must know of it.
 
     Attributes:
-        graded: how many exercises of submissions were graded.
-        saved: how many had been graded before, and nothing changed.
+        graded: the number of exercises of submissions that were graded.
+        saved: the number of those that had been graded before, and have not changed.
         broken: the authors of broken results, by exercise.
         lower: the author and the exercise of each lower score that does not count.
-        changed: how many results replaced one that counted before.
-        stale: how many results that count were found by other checks than the course has now.
-        unmatched: how many rows unmatched.csv has.
+        changed: the number of results that replaced one that counted before.
+        stale: the number of results that count and were found by other checks than the course has now.
+        unmatched: the number of rows of unmatched.csv.
         unread: the reasons why submissions could not be read, by a fault of ours; by author.
         notes: sentences about overrides and the roster.
     """
@@ -198,11 +198,11 @@ class _OpenSubmission:
 
     Attributes:
         number: its place in the class.
-        handed: what its author handed in.
+        handed: the files that its author handed in.
         submissions: the one that counts, then earlier attempts.
         waiting: its works of which there is no result yet.
         open: its works of which there is no final result: some are repeated at the end.
-        is_new: whether anything was graded now.
+        is_new: True if anything was graded now.
         results: the number of the result in the journal, and the graded exercise; by exercise and attempt.
     """
 

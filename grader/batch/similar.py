@@ -46,11 +46,11 @@ class SimilarPairs:
 
     Attributes:
         exercise: the exercise.
-        compared: how many submissions were compared.
+        compared: the number of submissions that were compared.
         pairs: the pairs to read, the most alike first.
-        more: how many further pairs there are.
-        why_not: why none are listed, or "".
-        of: how many pairs were compared.
+        more: the number of further pairs.
+        why_not: the reason why none are listed, or "".
+        of: the number of pairs that were compared.
     """
 
     exercise: Exercise
@@ -97,6 +97,7 @@ def similar_files(exercise: Exercise, files: Mapping[str, bytes], progress: Prog
 
 
 def _compare_texts(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progress: Progress) -> SimilarPairs:
+    """Compare all pairs of answers to an exercise; return those that have much in common, the most alike first."""
     starter = exercise.starter.read_bytes() if exercise.starter.is_file() else b""
     starter_hashes = list(prints.hashes) if (prints := _fingerprints(starter, window=1)) is not None else []
     read = ((author, _fingerprints(text, _GUARANTEE - _NOISE + 1, starter_hashes)) for author, text in texts)

@@ -175,7 +175,7 @@ if not TYPE_CHECKING:
         """Raise an error that says what a word of this module is named now.
 
         Args:
-            name: what is imported and not defined.
+            name: the name that is imported and not defined.
 
         Raises:
             ImportError: the word has another name.

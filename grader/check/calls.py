@@ -33,7 +33,7 @@ def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, cas
         function: a function of the student's.
         *args: its arguments.
         error: the builtin error that is expected.
-        case: what is refused, in words without hidden numbers, such as "an empty tensor".
+        case: the input that is refused, in words without hidden numbers, such as "an empty tensor".
 
     Raises:
         CheckFailed: the call raises nothing.
@@ -59,7 +59,7 @@ def assert_does_not_raise(function: Proxy, *args: Any, error: type[Exception] = 
         function: a function of the student's.
         *args: its arguments.
         error: the builtin error with which it could refuse them.
-        case: what it may not refuse, in words without hidden numbers, such as "a matrix of small numbers".
+        case: the input that it may not refuse, in words without hidden numbers, such as "a matrix of small numbers".
 
     Returns:
         The result of the call.
@@ -85,8 +85,8 @@ def assert_returns_bool(function: Proxy, *args: Any, expected: bool, case: str) 
     Args:
         function: a function of the student's.
         *args: its arguments.
-        expected: what it must return.
-        case: when, in words without hidden numbers, such as "for an empty tensor".
+        expected: the value that it must return.
+        case: the condition, in words without hidden numbers, such as "for an empty tensor".
 
     Raises:
         CheckFailed: the result is neither a Python bool nor a NumPy bool, or it is the other one.
@@ -134,7 +134,7 @@ class Captured(NamedTuple):
     """The result of a call, what it printed, and its warnings.
 
     Attributes:
-        result: what it returned.
+        result: the value that it returned.
         out, err: what it printed on standard output and standard error.
         warnings: category and text of each warning.
     """
@@ -149,7 +149,7 @@ class Trained(NamedTuple):
     """What training steps returned, and what they changed in the model.
 
     Attributes:
-        result: what the student's function returned, called last.
+        result: the value that the student's function returned, called last.
         before, after: the parameters of the model by name, before and after the steps.
         gradients: their gradients afterwards; None for a parameter without one.
     """
@@ -164,11 +164,11 @@ class Evaluated(NamedTuple):
     """What an evaluation returned, and how it ran the model.
 
     Attributes:
-        result: what the student's function returned.
-        training: whether the model is in training mode afterwards.
-        grad_enabled: whether a forward pass recorded gradients.
-        in_training: whether a forward pass ran in training mode.
-        unchanged: whether the model's state stayed as it was.
+        result: the value that the student's function returned.
+        training: True if the model is in training mode afterwards.
+        grad_enabled: True if a forward pass recorded gradients.
+        in_training: True if a forward pass ran in training mode.
+        unchanged: True if the model's state stayed as it was.
     """
 
     result: Any
@@ -280,7 +280,7 @@ def training_step(
         model: an expression that makes the model, with `torch` and `nn`.
         loss: an expression that makes the loss.
         optimizer: an expression that makes the optimizer of `model`.
-        steps: how often the step is called; the second call shows gradients that the first one left.
+        steps: the number of calls of the step; the second one shows gradients that the first one left.
         seed: the seed of the generators when the model is made.
 
     Returns:
@@ -445,7 +445,7 @@ def assert_parameters_get_gradients(module: Any, *args: Any, what: str = "the mo
 
     Args:
         module: the student's. Its gradients are those of this call afterwards.
-        *args: what the module is called with; best random numbers of several sizes.
+        *args: the arguments of the module's call; best random numbers of several sizes.
         what: the module's name in messages.
 
     Raises:

@@ -47,21 +47,21 @@ class Counts:
 
     Attributes:
         ops: operators that PyTorch dispatched, by name, with gradients off.
-        escapes: how numbers left PyTorch: tolist, numpy, dlpack, item, float, int, complex, storage, data_ptr,
-            apply_, map_.
+        escapes: the calls by which numbers left PyTorch: tolist, numpy, dlpack, item, float, int, complex, storage,
+            data_ptr, apply_, map_.
         lines: lines of the student's files that ran most often, each with how often.
-        line_count: how often any line of these files ran, and any of their functions was called.
+        line_count: the number of runs of any lines of these files, and of calls of their functions.
         bytes: the size of all new storages together.
         peak: bytes of new storages that were alive at a time, after any operator.
         transfers: copies between devices.
         transferred: bytes copied between devices.
-        syncs: how often the program waited for a device.
+        syncs: the number of waits of the program for a device.
         collectives: the number of collectives, by name.
         sent: bytes handed to collectives.
         versions: in-place changes of the arguments.
-        moments: what host and devices did first in virtual time, if an accelerator is simulated.
+        moments: the first moments of host and devices in virtual time, if an accelerator is simulated.
         moment_count: the number of all moments.
-        result: what the call returned.
+        result: the value that the call returned.
     """
 
     ops: Counter[str]
@@ -144,7 +144,7 @@ def moments_of(rows: Any, most: int) -> Iterator[Moment]:
     """Yield a `Moment` for each well-formed row that a worker sent: what took virtual time on a device, and when.
 
     Args:
-        rows: what the worker sent.
+        rows: the rows that the worker sent.
         most: the largest number of rows that are read.
 
     Yields:
@@ -424,7 +424,7 @@ def _loop_text(counts: Counter[str], small: Sequence[Any], large: Sequence[Any])
     size, or the product of sizes, of the large input of which the most counts are small multiples.
 
     Args:
-        counts: how often each operator or line ran for the large input.
+        counts: the number of runs of each operator or line for the large input.
         small: the small input.
         large: the large input.
     """
@@ -467,7 +467,7 @@ def most_frequent(ops: Counter[str]) -> str:
     """Return as text the three operators that ran most often, and how often others ran: "9 add, 4 mul, 2 others".
 
     Args:
-        ops: how often each operator ran, by name.
+        ops: the number of runs of each operator, by name.
     """
     known = Counter[str]()
     for name, times in ops.items():
@@ -537,10 +537,10 @@ class Rank:
     """The costs and the result of one rank, as the worker says.
 
     Attributes:
-        result: what the call gave.
-        collectives: how often each collective was called, by name.
+        result: the value that the call returned.
+        collectives: the number of calls of each collective, by name.
         sent: bytes handed to collectives.
-        changed: whether one of its arguments was changed.
+        changed: True if one of its arguments was changed.
     """
 
     result: Any
@@ -604,6 +604,7 @@ def _deadlock_failure(function: Proxy, where: str = "") -> CheckFailed:
 
 
 def _read_rank(function: Proxy, rank: int, size: int, row: object) -> Rank:
+    """Return what one rank returned and sent, from its row; fail if it raised, died, waits or cannot be read."""
     match row:
         case {"ended": "raised", "raised": [str() as kind, str() as text]}:
             public = say("`{}` raises an exception on a rank", function)

@@ -40,9 +40,9 @@ def check(
 
     Args:
         contract: the rule of the task that it examines, such as "C2".
-        category: what it is about, one of `grader.model.CATEGORIES`.
+        category: its subject, one of `grader.model.CATEGORIES`.
         share: its share of the exercise's points.
-        shown: whether students see its inputs; by default, whether it lies in the exercise's own folder.
+        shown: True if students see its inputs; by default, True for a check in the exercise's own folder.
         try_this: a call that a student can try, for a hidden check; it is not the hidden input.
         call_s: CPU seconds of one call, if not the exercise's own.
         device: "none"; "sim" for a simulated accelerator, or CUDA on request; "sim-cuda" for the same under the name
@@ -169,7 +169,7 @@ class Accelerator:
     """The device of a check with `device="sim"`: a simulated accelerator, or CUDA if the command selects it.
 
     Attributes:
-        type: what it is, which is a str such as "sim"; "sim-cuda" has devices of the type cuda.
+        type: its kind, a str such as "sim"; "sim-cuda" has devices of the type cuda.
         count: the number of devices.
     """
 
@@ -266,7 +266,7 @@ def assert_does_not_mutate(function: Proxy, *args: Any, what: str = "an argument
         function: a function of the student's.
         *args: its arguments.
         what: their name in messages, such as "pred or target".
-        requiring: whether tensors may require a gradient; False where the task excludes it.
+        requiring: True if tensors may require a gradient; False where the task excludes it.
 
     Returns:
         The result of the first call.

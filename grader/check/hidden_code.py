@@ -268,6 +268,7 @@ class _Search:
         return first not in READABLE_PACKAGES or renamed or any(map(self._is_internal, rest))
 
     def _hiding_attributes(self, node: ast.Attribute, file: str, fine: set[int]) -> Iterator[str]:
+        """Yield the text of an attribute that could hide code; add to `fine` nodes that are harmless beside it."""
         match node:
             case ast.Attribute(value=ast.Attribute(ast.Name("sys") as root, "path") as inner, attr="append" | "insert"):
                 fine |= {id(root), id(inner)}  # where to look for files: which code runs does not depend on it

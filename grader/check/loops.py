@@ -84,7 +84,7 @@ class _Scope(NamedTuple):
 
     Attributes:
         nodes: all of its nodes, its parameters first.
-        known: whether each parameter is surely not a tensor but a list, a size or the like, by the `id` of its node.
+        known: the parameters by the `id` of their nodes: True if one is surely a list, a size or the like.
     """
 
     nodes: Sequence[ast.AST]
@@ -148,7 +148,7 @@ def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] |
     Args:
         source: the source of the submission.
         function: the name of the function; "" for all functions of its files.
-        known: whether each parameter is surely not a tensor, by the `id` of its node.
+        known: the parameters by the `id` of their nodes: True if one is surely not a tensor.
     """
     statements = list(source.reachable_statements(function))
     whole = _add_helper_parameters([node for _, node in statements], function, known or {}) if function else known or {}
@@ -195,7 +195,7 @@ def _add_helper_parameters(
     Args:
         statements: the statements that define the function and its helpers.
         function: the name of the function. It is not a helper: checks call it.
-        known: whether each parameter is surely not a tensor, by the `id` of its node.
+        known: the parameters by the `id` of their nodes: True if one is surely not a tensor.
     """
     scopes = [nodes for statement in statements for nodes in _scopes(statement)]
     calls: dict[str, list[tuple[ast.Call, Sequence[ast.AST]]]] = defaultdict(list)

@@ -27,7 +27,7 @@ def assert_true(condition: Any, public: str, story: str = "") -> None:
 
     Args:
         condition: anything that is true or false.
-        public: what is wrong; it must not reveal a hidden input or its expected value.
+        public: a text on what is wrong; it must not reveal a hidden input or its expected value.
         story: the same with numbers, for shown checks and staff.
 
     Raises:
@@ -62,7 +62,7 @@ def assert_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
     """Fail unless `fits` is true, with a message that names the expected kind of a value and the actual kind.
 
     Args:
-        fits: whether the value is of the expected kind.
+        fits: True if the value is of the expected kind.
         actual: the value.
         expected: the expected kind, in words.
         what: the name of the value in messages.
@@ -372,7 +372,7 @@ def _assert_named_shapes(
         expected: the expected shapes, by name.
         one: the word for one of them in messages: "parameter" or "buffer".
         what: the name of the module in messages.
-        named: whether the expected names stand in the check file, so that a hidden check may show them.
+        named: True if the expected names stand in the check file, so that a hidden check may show them.
     """
     got = {name: show.shape(tensor) for name, tensor in actual.items()}
     wanted = {name: tuple(shape) for name, shape in expected.items()}

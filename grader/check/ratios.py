@@ -55,7 +55,7 @@ def assert_cpu_time_ratio(
             tenth of it.
         at_most: the largest ratio that passes; choose it far from the ratios of right answers and of wrong ones.
         named: the name of `other` in messages.
-        in_place: whether what became of the arguments is compared as well, for a function that changes them.
+        in_place: True if what became of the arguments is compared as well, for a function that changes them.
         rtol: relative tolerance for the results, as for `assert_values`.
         atol: absolute tolerance.
 

@@ -91,7 +91,7 @@ def dtype(value: Any, *, public: bool = False) -> str:
 
     Args:
         value: a tensor, an array or a NumPy number.
-        public: whether "another dtype" is returned for an unknown name, such as a name with another byte order.
+        public: True if "another dtype" is returned for an unknown name, such as a name with another byte order.
     """
     name = str(value.dtype).removeprefix("torch.")
     return name if not public or name in DTYPES else "another dtype"
@@ -111,7 +111,7 @@ def kind(value: Any, *, public: bool = False) -> str:
 
     Args:
         value: anything.
-        public: whether free text of a worker is left out, such as the name of a student's class.
+        public: True if free text of a worker is left out, such as the name of a student's class.
     """
     if is_proxy(value):
         name = kind_of(value)

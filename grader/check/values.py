@@ -59,7 +59,7 @@ def assert_values(
 
     Args:
         actual: a tensor, array, number, or list, tuple or dict of them; or another value, such as a string.
-        expected: what it must be equal to; NaN is equal to NaN, and to nothing else.
+        expected: the value that it must be equal to; NaN is equal to NaN, and to nothing else.
         what: the name of `actual` in messages.
         rtol: relative tolerance, by default that of `torch.testing.assert_close` for the dtype.
         atol: absolute tolerance, likewise.
@@ -376,7 +376,7 @@ def _assert_layout(condition: bool, public: str, actual: Any, base: Any, names: 
     """Raise `CheckFailed` unless a condition holds; the failure shows a picture of two values in their storages.
 
     Args:
-        condition: what must hold.
+        condition: the condition that must hold.
         public: the sentence on what is wrong, which a hidden check may show.
         actual: the student's value.
         base: the value that it is compared with.
@@ -508,7 +508,7 @@ def assert_in_place(actual: Any, argument: torch.Tensor, what: str = "the result
     """Fail unless a call returned its argument itself, changed in place.
 
     Args:
-        actual: what the call returned.
+        actual: the value that the call returned.
         argument: the tensor that the call was given.
         what: the name of `actual` in messages.
 
@@ -573,6 +573,7 @@ def _span_of(value: torch.Tensor) -> tuple[int, int]:
 
 
 def _is_same(value: Any, old: Any) -> bool:
+    """Return whether a value is equal to its earlier copy, bit by bit for tensors, arrays and floats."""
     if type(value) is not type(old):
         return False
     if isinstance(value, torch.Tensor):

@@ -87,7 +87,7 @@ class CollectedCheck:
         Args:
             item: the item, as pytest collected it.
             file: the check file that has it.
-            shown: whether students have that file.
+            shown: True if students have that file.
         """
         mark = item.get_closest_marker("graded")
         declared = dict(mark.kwargs) if mark is not None else {}

@@ -41,7 +41,7 @@ class Connections:
         """Fail unless a worker can load a module and return its arguments: else each submission would look crashed.
 
         Args:
-            without_torch: whether a worker with the standard library alone is tested.
+            without_torch: True if a worker with the standard library alone is tested.
 
         Raises:
             RuntimeError: no worker can be used, or it does not return its arguments.

@@ -75,6 +75,7 @@ def unsupported_feature_of_file(path: Path) -> str:
 
 
 def _refused_in_text(tree: ast.Module) -> Iterator[str]:
+    """Yield a sentence for each feature of pytest in a check file that does not work here."""
     for statement in tree.body:
         match statement:
             case ast.Assign(targets=[ast.Name("pytest_plugins")]):

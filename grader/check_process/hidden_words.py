@@ -93,6 +93,7 @@ class Words:
         return self.shown_text(word)
 
     def _is_known(self, text: str, depth: int = 0) -> bool:
+        """Return whether all parts of a text are literals, names or forms that a hidden check may show."""
         if text in _CLOSED or text in self._literals:
             return True
         if owned := _OWNED.fullmatch(text):

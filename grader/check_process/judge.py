@@ -34,7 +34,7 @@ class Judge:
         planned: the check, ready to run.
         student: the connection to the student's code.
         connections: give the reference in the student's place.
-        verdicts: those with the reference in the student's place, of this check and others.
+        verdicts: the verdicts with the reference in the student's place, of this check and others.
     """
 
     planned: PlannedRun

@@ -150,6 +150,7 @@ class CheckSession:
         self.ended_by = message
 
     def _run_job(self, job: Job) -> None:
+        """Run the selected checks of a job, and send each outcome to the host, then the output and the counts."""
         planned = self._planned[job.exercise]
         selection = job.selection
         rows = [row for row in self._checks[job.exercise] if selection.has(row.check.id)]
@@ -184,6 +185,7 @@ class CheckSession:
         return check.device is not DeviceKind.CUDA or self._accelerator.type is DeviceKind.CUDA
 
     def _run_check(self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Connection) -> Outcome:
+        """Run one check in the way that the job selects, and return its outcome."""
         check, selection = row.check, job.selection
         planned = PlannedRun(self._runner, row, following, job)
         if check.id in selection.traced:

@@ -42,7 +42,7 @@ def calls_as_lines(
         calls: the calls that the check made.
         folder: the folder in which the lines run, as the student types it.
         device: the kind of device that the worker saw.
-        changes: whether the calls mutate their arguments. If so, calls with equal arguments do not share them.
+        changes: True if the calls mutate their arguments. If so, calls with equal arguments do not share them.
     """
     # The last calls: a check ends at the first thing that does not hold, so the culprit is likely among them.
     last, rows = calls[-MOST_CALLS:], list[tuple[str, list[str], list[str]]]()

@@ -71,8 +71,8 @@ class CheckRunner:
             following: the item that runs next, by which pytest tears fixtures down.
             job: the job, which has the seed of the inputs.
             student: the connection that the check gets as the student's.
-            copying: whether its code gets copies of all arguments, see `Record`.
-            recording: whether calls are kept, also of a hidden check.
+            copying: True if its code gets copies of all arguments, see `Record`.
+            recording: True if calls are kept, also of a hidden check.
             rewrite: a function that replaces the arguments of a call before they are sent, see `Record`.
         """
         exercise = row.file.exercise
@@ -152,8 +152,8 @@ class PlannedRun:
 
         Args:
             student: the connection that stands for the student's.
-            copying: whether its code gets copies of all arguments.
-            recording: whether calls are kept, also of a hidden check.
+            copying: True if its code gets copies of all arguments.
+            recording: True if calls are kept, also of a hidden check.
             rewrite: a function that replaces the arguments of a call before they are sent.
         """
         how: dict[str, Any] = {"copying": copying, "recording": recording, "rewrite": rewrite}

@@ -32,12 +32,12 @@ class Reason:
 
     Attributes:
         verdict: the verdict of the check.
-        public: why, in words that reveal no hidden input.
+        public: the reason, in words that reveal no hidden input.
         story: the same with numbers.
-        of_small_set: what a hidden check shows behind the public text: it comes from a small set that is known.
-        unreadable: whether nothing of the submission ran, so that no rule was examined.
-        at_load: whether the public text was known before any hidden input was, so that it is shown in full.
-        from_text: whether it follows from the text of the submission alone.
+        of_small_set: a text that a hidden check shows behind the public text: it comes from a small set that is known.
+        unreadable: True if nothing of the submission ran, so that no rule was examined.
+        at_load: True if the public text was known before any hidden input was, so that it is shown in full.
+        from_text: True if it follows from the text of the submission alone.
     """
 
     verdict: Verdict

@@ -234,6 +234,7 @@ def _student_and_staff_messages(row: CollectedCheck, reason: Reason) -> tuple[st
 
 
 def _reason_of(error: BaseException | None, path: Path, comparison: Comparison | None, student: Connection) -> Reason:
+    """Return the verdict and the message for the exception that ended a check, or for the loss of a worker."""
     reference = student.reference
     # Losses are read from the records first, not from the exception: a check may have swallowed that. The reference
     # comes before the student, so that our own fault costs no points.
@@ -270,6 +271,7 @@ def _reason_of(error: BaseException | None, path: Path, comparison: Comparison |
 def _reason_of_check_error(
     error: BaseException, path: Path, comparison: Comparison | None, student: Connection
 ) -> Reason:
+    """Return the verdict and the message for an exception that the check's own code raised, or pytest."""
     match error:
         case pytest.skip.Exception():
             return Reason(Verdict.NOT_RUN, error.msg or "")

@@ -114,7 +114,7 @@ class CommitFilter:
 
     Attributes:
         course: all exercises of the course.
-        wanted: those of the hand-in: a commit counts if it changed a file of them. With none, every commit counts.
+        wanted: the exercises of the hand-in: a commit counts if it changed a file of one. Without any, all commits do.
         not_by: names and addresses, in lower case, whose commits do not count. Those of bots do not count anyway.
     """
 
@@ -271,7 +271,7 @@ class Gathered:
     Attributes:
         reports: the latest of each author, by author.
         older: files of reports in whose place a later one of the same author counts, each with that one's.
-        unread: why a file is not a report of this class, for each such file.
+        unread: a sentence for each file that is not a report of this class, with the reason.
         several: people whose name is in the reports of several submissions, each with their files.
     """
 

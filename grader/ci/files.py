@@ -34,7 +34,7 @@ class PlatformFiles(NamedTuple):
 
     Attributes:
         uses: the options that its files use, besides `--package`.
-        then: what to do with the files.
+        then: a sentence on what to do with the files.
         install: the folder of what a job installs: the requirement, the versions of all packages, and a wheel.
         secret: the path of the secret that all inputs come from, beside the hidden checks, which no student sees, too.
     """
@@ -93,12 +93,12 @@ class JobOptions:
     """The options of an instructor.
 
     Attributes:
-        package: how the grader is installed: a requirement, a git address, or a wheel, which is put beside the files.
+        package: the source of the grader: a requirement, a git address, or a wheel, which is put beside the files.
         index: the index that has such a requirement, in place of the one that the job uses; "" for that one.
         confinement: the least level of confinement; "" for that of `grade ci` or `grade batch`.
         handin: the hand-in whose exercises count; None for all.
         fail_below: the option `--fail-below` of `grade ci`; "" for its default.
-        hidden: when Gradescope shows hidden checks; "" for the default of `grade ci`.
+        hidden: the time from which Gradescope shows hidden checks; "" for the default of `grade ci`.
 
     Raises:
         CourseError: nothing can be installed from such a package.

@@ -58,7 +58,7 @@ class Checkout:
     Attributes:
         folder: the folder of the checkout, or of the part of it that is graded.
         course: the course with the checks.
-        is_own: whether the checks are the checkout's own, so that its author can change them.
+        is_own: True if the checks are the checkout's own, so that its author can change them.
     """
 
     folder: Path
@@ -149,9 +149,9 @@ class Platform:
 
     Attributes:
         environ: its environment.
-        log: how a report is written in its log.
+        log: a function that writes a report for its log.
         author: the owner of the repository by its name; "" if no variable has it.
-        is_public: whether everybody can read the log, as far as is known.
+        is_public: True if everybody can read the log, as far as is known.
         root: the root of the repository, as annotations name files from there.
     """
 
@@ -186,8 +186,8 @@ class Platform:
         Args:
             report: the report.
             options: the options of the formats.
-            passed: whether the job passes.
-            with_result: whether GitHub Classroom's reporter is to get it, as the output `result`.
+            passed: True if the job passes.
+            with_result: True if GitHub Classroom's reporter is to get it, as the output `result`.
 
         Raises:
             CourseError: such a file cannot be written.
@@ -230,7 +230,7 @@ class _InterimReports(Progress):
     """Writes the report of what is known so far, again and again while the run goes on.
 
     Args:
-        plan: what is graded.
+        plan: the run plan.
         submission: the checkout.
         write: a function that receives the report.
         progress: the receiver of each exercise of which checks were run.
@@ -291,7 +291,7 @@ def grade_checkout(
     """Grade a checkout, and write its report before, during and after the run.
 
     Args:
-        plan: what is graded.
+        plan: the run plan.
         submission: the checkout.
         write: a function that receives the report before anything ran, again and again as checks end, and at the end.
         progress: the receiver of each graded exercise, unless no check of it was run.
@@ -340,7 +340,7 @@ def write_files(report: Report, json_path: str | None, formats: Formats, options
         json_path: the path of the JSON; None if nobody wants it.
         formats: the formats, each with its place; those that go to standard output are left out.
         options: the options of the formats.
-        staff: whether the JSON has what only staff may read.
+        staff: True if the JSON has what only staff may read.
 
     Raises:
         GraderError: a file would be larger than its platform takes.

@@ -102,6 +102,7 @@ def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[s
 
 
 def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
+    """Yield lines on a port: how many tests it has, and where its files still have a TODO comment."""
     from grader.author.port.draft import todos_of
     from grader.student.folder import typed_path
 

@@ -136,7 +136,7 @@ def _drop_point_formats(
         json_path: the path of the JSON, or None.
         formats: the formats, each with its file.
         say: the printer.
-        by_option: whether the user typed `--no-points`; else points are left out because everybody can read them here.
+        by_option: True if the user typed `--no-points`; else points are left out because everybody can read them here.
 
     Returns:
         None, as the path of the JSON, and the other formats.

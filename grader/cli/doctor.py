@@ -97,6 +97,7 @@ def _reach_of_check_processes(setup: Setup) -> Mapping[str, str]:
 
 
 def _machine_facts(setup: Setup) -> Mapping[str, object]:
+    """Return the versions, the system and the user, by their names in the output of `grade doctor`."""
     from grader.grading.store import describe_machine
 
     machine = describe_machine(setup, None)

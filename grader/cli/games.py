@@ -51,6 +51,7 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
     numbers = {exercise.id: exercise.number for exercise in course.exercises}
 
     def ask(question: drilling.Question, found: drilling.DrillAnswer) -> bool:
+        """Ask a question, print the right answer and the reason; return whether the user's answer is right."""
         say(*(f">>> {line}" for line in question.lines))
         if question.watch:
             typed = click.prompt(question.asked, type=click.Choice(["y", "n"], case_sensitive=False))
@@ -187,6 +188,7 @@ def explain_command(script: str, arguments: tuple[str, ...]) -> None:
 
 
 def _picture_of(shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None) -> Picture:
+    """Return a picture of several shapes broadcast together, or with `strides` of one view on its storage."""
     read = [_parse_sizes(text) for text in shapes]
     if strides is None:
         if len(read) < 2:

@@ -53,14 +53,14 @@ def grade_here(
         submission: a folder, an archive or a file; None for the course's own folder.
         json_path: the path of the report as JSON; `-` is standard output.
         html_path: the path of the report as a page.
-        staff: whether the reports have what only staff may read.
+        staff: True if the reports have what only staff may read.
         seed: the seed of the inputs; None for the author's own.
         like: the report whose run is repeated: its seed, start and author.
-        stops: whether everything after the first check that loses points is left out.
-        fresh: whether unchanged exercises are graded again.
-        quiet: whether only the table and the total are printed.
-        verbose: whether checks that passed are printed, too.
-        plain: whether pictures are written as sentences.
+        stops: True if everything after the first check that loses points is left out.
+        fresh: True if unchanged exercises are graded again.
+        quiet: True if only the table and the total are printed.
+        verbose: True if checks that passed are printed, too.
+        plain: True if pictures are written as sentences.
         workers: the options of how workers are started.
         early: processes that were started already, if any.
     """
@@ -118,7 +118,7 @@ def _plan_and_submission(
         path: the path of what is graded; None for the course's own folder.
         setup: the setup of the run.
         earlier: the report whose exercises and author are graded again, or None.
-        seeded: whether the user named a seed, or a report that has one.
+        seeded: True if the user named a seed, or a report that has one.
     """
     from grader.course.layout import is_student_folder
     from grader.course.load import split_exercises_and_rules
@@ -168,8 +168,8 @@ def _grade(
         says: two printers: one for the summary, one for all else.
         shown: a function that returns the lines that are printed of an exercise.
         early: processes that were started already, if any.
-        saves: whether results are saved for later runs, and saved ones are used.
-        fresh: whether unchanged exercises are graded again.
+        saves: True if results are saved for later runs, and saved ones are used.
+        fresh: True if unchanged exercises are graded again.
     """
     from grader.course.layout import results_path
     from grader.course.load import read_module

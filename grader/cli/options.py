@@ -173,7 +173,7 @@ def format_option(*, required: bool = False, more: Sequence[str] = ()) -> Decora
     """Return a decorator that adds the option `--format`.
 
     Args:
-        required: whether the option must be given.
+        required: True if the option must be given.
         more: further formats, those of a whole class. They may be given without `=FILE`.
     """
     of_class = f", and for a class {' or '.join(more)}" if more else ""
@@ -259,9 +259,9 @@ def course_and_exercises(
     Args:
         names: the names of exercises and modules, as people type them.
         folder: a folder in the course; by default the user's folder.
-        whole: whether an exercise that cannot be used is an error; else it is left out.
-        prints_broken: whether the problems of exercises that are left out are printed.
-        only_named: whether the other exercises of the course may stay unread. They are read nevertheless if a name is
+        whole: True if an exercise that cannot be used is an error; else it is left out.
+        prints_broken: True if the problems of exercises that are left out are printed.
+        only_named: True if the other exercises of the course may stay unread. They are read nevertheless if a name is
             not an id, a number or the folder of a module.
     """
     from grader.cli import COMMANDS

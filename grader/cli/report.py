@@ -69,7 +69,7 @@ def _class_lines(overview: ClassSummary, out: Path, *, every: bool) -> Iterator[
     Args:
         overview: the class.
         out: the folder of results, for the command that is proposed.
-        every: whether all groups are shown, and not only the largest.
+        every: True if all groups are shown, and not only the largest.
     """
     from grader.batch.class_text import class_lines, group_lines
 

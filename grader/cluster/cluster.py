@@ -72,7 +72,7 @@ def open_cluster(address: str, plan: RunPlan, slots: int, progress: Progress) ->
 
     Args:
         address: an address as on the command line: a scheduler's address, its file, or local:N.
-        plan: what is graded, and how.
+        plan: the run plan.
         slots: the number of works that the N workers of local:N grade at once, all together; unused for a scheduler.
         progress: the receiver of messages about workers.
 
@@ -123,6 +123,7 @@ class Cluster:
         theirs.add_done_callback(partial(self._on_result, client, work, own, again))
 
     def _on_result(self, client: Client, work: Work, own: Future[WorkResult], again: bool, theirs: Any) -> None:
+        """Set the future of a work by how it ended on the cluster; send the work again if only its result was lost."""
         try:
             outcomes, confinement, starved = theirs.result()
             own.set_result(WorkResult(work, outcomes.graded(work.exercise), confinement, starved))
@@ -198,6 +199,7 @@ class Cluster:
 
 
 def _connect(address: str, slots: int, stack: ExitStack) -> Client:
+    """Connect to the scheduler of Dask at an address, or start a cluster on this machine; return the client."""
     for name in ("distributed", "distributed.client", "distributed.scheduler", "distributed.nanny"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters of it is said in our words
     where: dict[str, Any] = {"address": address}
@@ -278,8 +280,8 @@ class NodePlugin(WorkerPlugin):
     Args:
         name: the name of the batch.
         packed: the run plan, see `pack_plan`.
-        expected: what `machine_facts` must return there.
-        local: whether the batch started the process: Ctrl-C in its terminal is then for the batch alone.
+        expected: the facts that `machine_facts` must return there.
+        local: True if the batch started the process: Ctrl-C in its terminal is then for the batch alone.
     """
 
     def __init__(self, name: str, packed: bytes, expected: dict[str, str], *, local: bool) -> None:
@@ -378,7 +380,7 @@ class BatchPlugin(SchedulerPlugin):
         name: the name of the batch.
         client: the id of its client.
         wait_s: the seconds for which work waits for a worker.
-        local: whether the workers end with the batch, and close their lanes then.
+        local: True if the workers end with the batch, and close their lanes then.
     """
 
     def __init__(self, name: str, client: str, wait_s: float, *, local: bool) -> None:

@@ -225,7 +225,7 @@ class Connection:
         files: the submission's files by relative name.
         limits: the limits of the exercise.
         owner: the owner of the code in messages: "your" or "the reference's".
-        secret: whether the files must not stay on disk while the worker lives.
+        secret: True if the files must not stay on disk while the worker lives.
         device: the accelerator that its code sees.
         data: files that lie beside them, by relative name.
         folder: the folder of the files, as the student types it; "" if that is unknown.
@@ -309,6 +309,7 @@ class Connection:
         return self.names() if self._names is None else self._names
 
     def _load(self) -> dict[str, str]:
+        """Have the worker load the module and the data files; return the public names of the module and their kinds."""
         self._probes, self._seeded, self.dropped = {}, False, []
         what = f"{self.owner} {self.module}.py"
         # The files of the course come last, and replace others of their names.
@@ -412,12 +413,12 @@ class Connection:
         """Send a request, wait for its reply, and return its value.
 
         Args:
-            operation: what to do: call, get, set, item, len or iter.
+            operation: the name of the operation: call, get, set, item, len or iter.
             values: the object, then the operands, such as the arguments of a call or the name of an attribute.
             what: the name of the request in messages, such as "your `total`".
             word: the name in messages of an object that the reply contains, if that stays in the worker.
             noted: the call that the record stores with the encoded values; None to store nothing.
-            sends_copies: whether the worker gets copies of the values as they were before student code changed them.
+            sends_copies: True if the worker gets copies of the values as they were before student code changed them.
                 Its own changes then do not reach the check's values.
 
         Raises:
@@ -559,7 +560,7 @@ class Connection:
 
         Args:
             word: the name of the object in messages.
-            child: what the reply contains; untrusted.
+            child: the child that the reply contains; untrusted.
         """
         expect(len(child) == 3 and child[0] == "proxy", "an invalid proxy")
         _, number, kind = child
@@ -615,7 +616,7 @@ class Connection:
         Args:
             lost: the exception that says how the worker was lost.
             what: the name of the request in messages; "" if the worker did not start.
-            full_time: whether the request had at least the usual seconds for a call; it is given up if it times out.
+            full_time: True if the request had at least the usual seconds for a call; it is given up if it times out.
         """
         with suppress(ProtocolError):
             lost.frames = read_traceback(lost.stack)

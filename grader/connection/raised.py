@@ -195,7 +195,7 @@ def load_error(module: str, raised: Raised, folder: str, source: bytes = b"", *,
         raised: the exception that it raised.
         folder: the folder of the files, as the student types it; "" if that is unknown.
         source: the content of the file in which the exception was raised.
-        before: whether the module loaded without an exception earlier.
+        before: True if the module loaded without an exception earlier.
     """
     what = f"your {module}.py"
     head = debugger_hint(raised, what) or f"{what} does not load: {error_text(raised)}"

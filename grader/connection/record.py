@@ -30,7 +30,7 @@ class Call:
         args: its arguments; if a probe of the exercise calls it, those of the probe, which may be others.
         kwargs: the same for arguments by name.
         ranks: the number of ranks that call it at the same time.
-        by_probe: whether a probe of the exercise calls it.
+        by_probe: True if a probe of the exercise calls it.
     """
 
     name: str
@@ -54,7 +54,7 @@ class SentCall:
         encoded: the message, in which the arguments are noted.
         names: the names of the last arguments.
         ranks: the number of ranks that call it at the same time.
-        by_probe: whether a probe of the exercise calls it, whose arguments these are.
+        by_probe: True if a probe of the exercise calls it, whose arguments these are.
     """
 
     name: str
@@ -79,19 +79,19 @@ class Record:
         seed: the seed of the generators that student code draws from.
         renew: a function that is called before a worker learns of inputs: it renews the stream that they are drawn
             from, so that what the worker sees says nothing of later ones. None for a reference.
-        copying: whether student code gets copies, so that nothing it does to its arguments reaches the check.
+        copying: True if student code gets copies, so that nothing it does to its arguments reaches the check.
         rewrite: makes the arguments of a call anew before they are sent; None if they are sent as they are.
-        recording: whether calls are kept, for the lines that reproduce them.
-        unconfirmed: whether a speed verdict against the student is measured again later, and decides nothing now.
+        recording: True if calls are kept, for the lines that reproduce them.
+        unconfirmed: True if a speed verdict against the student is measured again later, and decides nothing now.
         sent: the calls, while they are recorded.
         calls_made: the number of calls, whether they are recorded or not.
         arguments: the arguments of the only call so far, by position and by name; none after a second one.
         called: the names of the functions that were called, that which was called last at the end.
-        probes: those of these names that are of functions of a probe.
+        probes: the names among these that are of functions of a probe.
         nothing: the names in messages of the functions whose last call returned None.
         printing: the names in messages of the functions that printed while calls were recorded.
-        changes: what student code changed of its arguments, in order.
-        watched: whether the check examines what becomes of its arguments.
+        changes: the changes that student code made to its arguments, in order.
+        watched: True if the check examines what becomes of its arguments.
         withheld: while copying, the arguments that student code got copies of.
         budget: the memory that all replies together may take.
         counters: counts for the report, by name.
@@ -133,7 +133,7 @@ class Record:
 
         Args:
             name: the name of the function in messages.
-            of_probe: whether the function is a probe, which `functions_called` leaves out.
+            of_probe: True if the function is a probe, which `functions_called` leaves out.
         """
         self.called.pop(name, None)
         self.called[name] = None

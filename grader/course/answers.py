@@ -57,7 +57,7 @@ class Answer:
     Attributes:
         path: its file.
         source: the whole of it.
-        sentence: what a student reads whose submission behaves like a wrong one, or what a right one does; "" if none
+        sentence: the text for a student whose submission behaves like a wrong one, or what a right one does; "" if none
             is written.
         caught_by: the check that must catch it, or "".
         breaks: the rules that it says it breaks, besides that check's own.
@@ -124,6 +124,7 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
 # The diagnosis of each submission needs all wrong answers of an exercise: from equal texts, each is made once.
 @functools.lru_cache(maxsize=4096)
 def _parse_answer(path: Path, source: bytes, reference: str | None) -> Answer:
+    """Return a known answer, with its sentence and its lines for staff, from a program or an entry of a YAML file."""
     if is_entry(path):
         return _answer_of_entry(path, source, reference)
     try:
@@ -330,6 +331,7 @@ def code_of(text: bytes) -> str:
 
 
 def _code_lines(source: str) -> list[str]:
+    """Return the lines of a Python file without its comments and its docstring."""
     lines = source.split("\n")
     first: list[tokenize.TokenInfo] = []  # the first statement
     complete = False

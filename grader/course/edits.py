@@ -272,7 +272,7 @@ def _with_extension(text: str, handin: str, key: Any, until: str, *, is_new: boo
         handin: the id of the hand-in.
         key: the key of the author in `extensions`.
         until: the due date of the author.
-        is_new: whether the author has no extension yet; otherwise its date is replaced.
+        is_new: True if the author has no extension yet; otherwise its date is replaced.
     """
     handins = _value_of_key(_root_mapping(text, COURSE_FILE), "handins")
     entries = handins.value if isinstance(handins, yaml.SequenceNode) else []

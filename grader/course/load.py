@@ -69,7 +69,7 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
 
     Args:
         root: its folder.
-        whole: whether an exercise that cannot be used is an error. If not, it is left out, and listed in `broken`.
+        whole: True if an exercise that cannot be used is an error. If not, it is left out, and listed in `broken`.
         named: names of exercises and modules, as people type them. If each is an id, the folder of a module or a
             number, the course has only these: the files of the others are not parsed, and nothing is said about them.
             With other names, it has all.
@@ -358,6 +358,7 @@ def handins_of(file: CourseFile, problems: list[str]) -> tuple[HandIn, ...]:
 
 
 def _make_handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> HandIn:
+    """Return a hand-in with times in a time zone; add to `problems` what its entry in course.yaml has wrong."""
     where = f"{COURSE_FILE}: handins.{entry.id}"
 
     def moment(value: datetime, key: str) -> datetime:

@@ -22,7 +22,7 @@ def watch_files(folder: Path, *, poll: bool = False, kinds: tuple[str, ...] = ("
 
     Args:
         folder: the folder.
-        poll: whether to look again and again instead of waiting for events, which network drives do not send.
+        poll: True to look again and again instead of waiting for events, which network drives do not send.
         kinds: the endings of the names of reported files.
 
     Raises:

@@ -23,7 +23,7 @@ class Drawing:
     Attributes:
         picture: its facts.
         tensors: the tensors that are drawn, with dtype and device.
-        sentences: what is said below, such as what two tensors share.
+        sentences: the sentences below, such as what two tensors share.
     """
 
     picture: Picture
@@ -35,8 +35,8 @@ class Drawing:
 
         Args:
             width: columns.
-            plain: whether sentences stand for boxes, for screen readers.
-            colours: whether wrong elements are red, instead of between marks.
+            plain: True if sentences stand for boxes, for screen readers.
+            colours: True if wrong elements are red, instead of between marks.
         """
         lines = [f"{facts.name}: {facts.sentence}" for facts in self.tensors]
         if self.picture != Picture():

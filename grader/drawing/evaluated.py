@@ -52,7 +52,7 @@ def show(text: str, names: dict[str, Any] | None = None) -> None:
 
     Args:
         text: the lines.
-        names: what the lines may use besides `torch` and `np`.
+        names: the names that the lines may use besides `torch` and `np`.
     """
     import numpy as np
     import torch

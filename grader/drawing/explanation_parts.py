@@ -24,7 +24,7 @@ def shapes_drawing(operands: Sequence[Operand], *, broadcast: bool) -> Drawing |
 
     Args:
         operands: the operands; one of too many dims cannot be drawn.
-        broadcast: whether the call broadcasts the operands; if not, it needs equal shapes.
+        broadcast: True if the call broadcasts the operands; if not, it needs equal shapes.
     """
     rows = tuple(NamedShape(one.name, one.shape) for one in operands if len(one.shape) <= _MOST_DIMS)
     return Drawing(Picture(shapes=Shapes(rows, broadcast=broadcast))) if len(rows) > 1 else None

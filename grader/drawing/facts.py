@@ -48,6 +48,7 @@ def drawn_tensors(tensors: Mapping[str, Any]) -> list[DrawnTensor]:
 
 
 def _of_tensor(name: str, value: Any) -> tuple[DrawnTensor, _StoragePlace]:
+    """Return the facts of a tensor that are drawn, and the address range of its storage."""
     if not isinstance(value, torch.Tensor):
         raise TypeError(
             f"{name} is a {type(value).__name__}; draw takes tensors, NumPy arrays and shapes such as (2, 3)"
@@ -77,6 +78,7 @@ def _grad_phrase(value: torch.Tensor) -> str:
 
 
 def _of_array(name: str, value: np.ndarray[Any, Any]) -> tuple[DrawnTensor, _StoragePlace]:
+    """Return the facts of a NumPy array that are drawn, and the address range of the memory that it is a view on."""
     whole: Any = value
     while isinstance(whole.base, np.ndarray):
         whole = whole.base

@@ -107,6 +107,7 @@ def _in_notebook() -> bool:
 
 
 def _show(drawing: Drawing) -> None:
+    """Show a drawing in the notebook, or print it with the characters that the terminal can show."""
     if _in_notebook():
         from IPython.display import display
 

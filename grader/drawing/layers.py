@@ -45,6 +45,7 @@ def explain_layer(failed: FailedCall, operands: Sequence[Operand]) -> Found | No
 
 
 def _convolution(operands: Sequence[Operand], name: str, groups: int) -> Found | None:
+    """Return why a convolution cannot take its input, by channels, dims or dtype; None if that is not the reason."""
     first, weight = operands[:2]
     if len({one.value.dtype for one in operands}) > 1:
         return explain_unequal_dtypes(operands, f"{name} needs operands of one dtype")
@@ -78,6 +79,7 @@ def _channels_remedy(first: Operand, channels: int, dim: int) -> Iterator[str]:
 
 
 def _linear(operands: Sequence[Operand]) -> Found | None:
+    """Return why a linear layer cannot take its input: by its last dim or its dtype; None if that is not the reason."""
     first, weight = operands[:2]
     if len({one.value.dtype for one in operands}) > 1:
         return explain_unequal_dtypes(
@@ -144,6 +146,7 @@ def explain_loss(failed: FailedCall, operands: Sequence[Operand]) -> Found | Non
 
 
 def _loss_of_classes(name: str, first: Operand, target: Operand, ignored: int) -> Found | None:
+    """Return why a loss cannot take numbers of classes: by dtype, shape or value; None if that is not the reason."""
     dim = min(len(first.shape) - 1, 1)
     classes, wanted = first.shape[dim], first.shape[:dim] + first.shape[dim + 1 :]
     both = named_shapes([first, target])
@@ -173,6 +176,7 @@ def _loss_of_classes(name: str, first: Operand, target: Operand, ignored: int) -
 
 
 def _binary_loss(name: str, first: Operand, target: Operand) -> Found | None:
+    """Return why a binary loss cannot take its operands: by shape, dtype or value; None if that is not the reason."""
     if target.shape != first.shape:
         said = f"The target must have the shape of the input: {first.name} {first.shape}, {target.name} {target.shape}."
         same = first.value.numel() == target.value.numel()

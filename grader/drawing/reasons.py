@@ -65,7 +65,7 @@ class Explanation:
     Attributes:
         where: the file and the line of the student's code, or "".
         source: the expression that raised, or "".
-        sentences: what is wrong, and what to try.
+        sentences: sentences on what is wrong, and what to try.
         drawing: the operands, or None.
     """
 
@@ -79,7 +79,7 @@ class Explanation:
 
         Args:
             width: the columns of the drawing; sentences are not wrapped.
-            plain: whether the drawing is sentences, for screen readers.
+            plain: True if the drawing is sentences, for screen readers.
         """
         if self.where:
             yield f"{self.where}: {self.source}" if self.source else self.where
@@ -95,6 +95,7 @@ def _memory_drawing(operands: Sequence[Operand]) -> Drawing:
 
 
 def _explain_devices(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+    """Return sentences about operands on several devices; None if all are on one."""
     # A tensor without dims may lie on the CPU.
     devices = list(dict.fromkeys(str(one.value.device) for one in operands if one.value.dim()))
     if len(devices) < 2:
@@ -113,6 +114,7 @@ def _explain_devices(failed: FailedCall, operands: Sequence[Operand]) -> Found |
 
 
 def _explain_in_place(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+    """Return why an in-place change is forbidden: of a leaf, its dtype, or an expanded tensor; None if it is not."""
     if not operands or not mutates(failed.name):
         return None
     first = operands[0]
@@ -167,6 +169,7 @@ def _base_is_leaf(value: torch.Tensor) -> bool:
 
 
 def _explain_matmul(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+    """Return why the operands of a product of matrices do not fit: by dims, sizes or dtypes; None if they do."""
     if failed.name not in _MATMUL or len(operands) < (1 if failed.name in ("mm", "bmm") else 2):
         return None
     if len(operands) == 1:  # multiplied by itself
@@ -205,6 +208,7 @@ def _explain_matmul(failed: FailedCall, operands: Sequence[Operand]) -> Found | 
 
 
 def _explain_lists(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+    """Return why `stack`, `cat` or the like cannot join these tensors; None if that is not the reason."""
     if failed.name not in _LISTS or len(operands) < 2:
         return None
     dim = failed.kwargs.get("dim", failed.args[1] if len(failed.args) > 1 else 0)
@@ -235,6 +239,7 @@ def _explain_lists(failed: FailedCall, operands: Sequence[Operand]) -> Found | N
 
 
 def _explain_views(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+    """Return why a tensor cannot get a new shape: by its elements, or by its strides; None if it can."""
     if failed.name not in _VIEWS or not operands:
         return None
     first = operands[0]
@@ -354,6 +359,7 @@ def _index_dtype(index: torch.Tensor) -> Found:
 
 
 def _explain_dtypes(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+    """Return why a function does not take the dtype of its first operand; None if that is not the reason."""
     if not operands:
         return None
     first = operands[0]
@@ -376,6 +382,7 @@ def _explain_dtypes(failed: FailedCall, operands: Sequence[Operand]) -> Found | 
 
 
 def _explain_expanding(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+    """Return why `expand`, `permute` or the like cannot take these dims; None if that is not the reason."""
     if (
         failed.name not in ("expand", "broadcast_to", "expand_as", "permute", "transpose", "squeeze", "unsqueeze")
         or not operands
@@ -462,6 +469,7 @@ def _explain_one_value(failed: FailedCall, operands: Sequence[Operand]) -> Found
 
 
 def _explain_autograd(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+    """Return why there is no gradient, or no graph any more; None if the call is not about gradients."""
     if not operands:
         return None
     first = operands[0]
@@ -528,6 +536,7 @@ def _broadcast_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
 
 
 def _explain_broadcast(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+    """Return why operands cannot be broadcast, or not in place, with a picture; None if that is not the reason."""
     if len(operands) < 2 or not _broadcasts(failed.name):
         return None
     shapes = [one.shape for one in operands]

@@ -87,6 +87,7 @@ def cells_svg(tensors: Sequence[DrawnTensor], title: str, description: str) -> s
 
 
 def _draw_tensor(sheet: _Sheet, facts: DrawnTensor, view: View, letter: str, ink: str, shade: str) -> None:
+    """Draw a tensor as grids of cells, one for each pair of rows and columns, under a title and its layout."""
     sheet.text(8, f"{facts.name}", bold=True, fill=ink)
     layout = f"shape {view.shape}  strides {view.strides}  offset {view.offset}"
     sheet.text(8, layout)
@@ -138,6 +139,7 @@ def _flat_index(index: Sequence[int], shape: Sequence[int]) -> int:
 
 
 def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[DrawnTensor, View]], letter: str, ink: str, shade: str) -> None:
+    """Draw a storage as rows of numbered elements, with the values that its views read."""
     sizes = {facts.itemsize for facts, _ in mine}
     _, first = mine[0]
     sheet.text(8, f"storage {letter}: {first.storage:,} elements", fill=ink, bold=True, size=12)

@@ -20,7 +20,7 @@ class DrawnTensor:
         shape: its shape.
         dtype: without "torch.".
         device: the device, such as "cpu" or "cuda:0".
-        contiguous: whether its elements lie one behind another in the order of their indices.
+        contiguous: True if its elements lie one behind another in the order of their indices.
         grad: "requires grad", "leaf that requires grad" or "".
         values: its first elements as text, in the order of their indices; none where they cannot be read.
         itemsize: bytes of an element.

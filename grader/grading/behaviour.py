@@ -69,8 +69,8 @@ class Trace:
         verdict: the verdict of the check.
         story: a digest of the function that was called last and of the detail that staff read, without what depends on
             how the code is written; `ENDED` if student code ended its process.
-        has_value: whether a wrong number is in the detail.
-        same_for_all: whether its inputs are those of all authors, so that it ends like that with every seed.
+        has_value: True if a wrong number is in the detail.
+        same_for_all: True if its inputs are those of all authors, so that it ends like that with every seed.
     """
 
     verdict: Verdict
@@ -224,8 +224,8 @@ class Names:
     Attributes:
         any_of: sets of names; the code has all names of one of these sets, if there are any.
         none_of: names that the code does not have, as the sentence says that they are missing.
-        listed: those of `any_of` that the sentence alone has, as other spellings of the mistake: whoever wrote one of
-            them made it, even if what is to be missing is there.
+        listed: the sets of `any_of` that the sentence alone has, as other spellings of the mistake: whoever wrote one
+            of them made it, even if what is to be missing is there.
     """
 
     any_of: tuple[tuple[str, ...], ...] = ()
@@ -261,7 +261,7 @@ def names_in_sentence(
         answer: the wrong answer.
         reference: the reference's source, from which it differs.
         functions: the functions whose code is compared; all code if it is empty.
-        has_value: whether a failing check shows a wrong number. Then the code need use only one of the functions and
+        has_value: True if a failing check shows a wrong number. Then the code need use only one of the functions and
             keyword arguments that the sentence quotes.
     """
     quoted = {name for text in _QUOTED.findall(answer.sentence) for name in _names_in_quote(text)}
@@ -374,7 +374,7 @@ class SealedFacts:
     """The sealed facts of a known mistake, beside its sentence.
 
     Attributes:
-        names: what must stand in the code, and what must not.
+        names: the names that must stand in the code, and those that must not.
         functions: the functions that have the mistake.
         rule: the rule that it breaks.
     """

@@ -299,7 +299,7 @@ class _Comparison:
     """The comparison of one exercise of a submission with the known wrong answers.
 
     Attributes:
-        starved: whether a run of the submission or of a wrong answer was starved of a core.
+        starved: True if a run of the submission or of a wrong answer was starved of a core.
     """
 
     def __init__(
@@ -449,6 +449,7 @@ class _Comparison:
         return frozenset(name for name in self._callees_of(group) if not self._is_harmless(name, group, parts))
 
     def _is_harmless(self, callee: str, group: _Ids, parts: _Alike) -> bool:
+        """Return whether answers that make the callee's mistake, and none in its callers, pass the callers' checks."""
         callers = {function_of(self._rows[id]) for id in group}
         if self._exercise.reference is None or not all(callee in self._used_by_reference(name) for name in callers):
             return False

@@ -75,7 +75,7 @@ def grade_exercise(work: Work, lane: Lane, known: KnownMistakes | None) -> WorkR
     Args:
         work: the exercise and the submission.
         lane: a lane that has collected the exercise's checks.
-        known: how known wrong answers behave; None if nobody wants a diagnosis.
+        known: the behaviour of known wrong answers; None if nobody wants a diagnosis.
 
     Raises:
         StartError: a process of ours cannot be started.

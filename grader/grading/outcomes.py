@@ -31,12 +31,12 @@ class WorkResult:
     """The result of a work.
 
     Attributes:
-        work: what was to be graded.
+        work: the work that was to be graded.
         graded: the exercise.
         confinement: the level that was reached, in a word; None if no student code was run.
-        starved: whether the lane's deadline ended it, and the kernel says that it waited for a core before.
-        final: whether nothing of it is repeated later.
-        saved: whether an earlier run found it, and nothing was run now.
+        starved: True if the lane's deadline ended it, and the kernel says that it waited for a core before.
+        final: True if nothing of it is repeated later.
+        saved: True if an earlier run found it, and nothing was run now.
         id: its number in the store, if it is there.
     """
 
@@ -64,11 +64,11 @@ class Outcomes:
         state: not_started, started, shown_pass or done.
         checks: the checks that ran, in order.
         outcomes: one for each of these checks.
-        output: what the student printed.
+        output: the text that student code printed.
         mistakes: the known mistakes that lost checks show.
         behaviours: see `GradedExercise`.
-        handed_in: whether there was a file of the exercise.
-        notes: what staff should know of where the file came from.
+        handed_in: True if there was a file of the exercise.
+        notes: sentences for staff on where the file came from.
     """
 
     state: str
@@ -106,7 +106,7 @@ def graded_from(
         exercise: the exercise that was graded.
         checks: all its checks.
         outcomes: the outcomes of the checks that ran.
-        output: what student code printed while it was loaded.
+        output: the text that student code printed while it was loaded.
     """
     ran = {outcome.check: outcome for outcome in outcomes}
     # Points are divided among all checks, whichever ran: those of a check are the same every time.

@@ -28,15 +28,15 @@ class RunPlan:
     Attributes:
         course: the course.
         exercises: the exercises of the course that count, in order.
-        setup: how the run is set up.
+        setup: the set-up of the run.
         handin: the hand-in whose exercises these are, or None.
-        runs_untouched: whether an untouched starter is run, for its messages. It earns 0 in any case.
-        has_folder: whether the reader of the report has the files in the folder that they were read from.
+        runs_untouched: True if an untouched starter is run, for its messages. It earns 0 in any case.
+        has_folder: True if the reader of the report has the files in the folder that they were read from.
         rules: the contract lines whose checks are run; none for all. The other checks are reported as left out.
         checks: the ids of the checks that are run, without parameters, in the same way.
-        stops: whether everything after the first check that loses points is left out, too.
-        compiles: whether a file that is not Python gets one row at once, and no check is run.
-        with_tries: whether somebody reads the lines to try: for these, code runs once more for each check that fails.
+        stops: True if everything after the first check that loses points is left out, too.
+        compiles: True if a file that is not Python gets one row at once, and no check is run.
+        with_tries: True if somebody reads the lines to try: for these, code runs once more for each check that fails.
     """
 
     course: Course
@@ -63,7 +63,7 @@ def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> Graded
     False. With `plan.compiles`, no check runs for a file that is not Python, either.
 
     Args:
-        plan: what is graded.
+        plan: the run plan.
         exercise: an exercise of the plan.
         submission: the submission, which has its files.
     """

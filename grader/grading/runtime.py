@@ -60,17 +60,17 @@ class Runtime:
     Args:
         exercises: the exercises whose checks the lanes collect.
         setup: the set-up of the run.
-        slots: how many lanes there are at the most.
+        slots: the largest number of lanes.
         hidden: folders that student code may not see, besides those of the course.
-        known: how known wrong answers behave; None if nothing is diagnosed.
-        progress: what the run reports to; by default nobody.
-        strict: whether nothing is graded if the checks of an exercise cannot be read: works raise a `CourseError`.
-        warm: whether it may use warm processes that an earlier command left, and leave them to the next.
-        processes: how its processes are opened, if not as usual.
+        known: the behaviour of known wrong answers; None if nothing is diagnosed.
+        progress: the receiver of what the run reports; by default nobody.
+        strict: True if nothing is graded if the checks of an exercise cannot be read: works raise a `CourseError`.
+        warm: True if it may use warm processes that an earlier command left, and leave them to the next.
+        processes: the functions that open its processes, if not the usual ones.
 
     Attributes:
-        processes: how all runtimes open their processes. Tests put another record here, to share or pretend some.
-        slots: how many works are graded at once.
+        processes: the functions that open the processes of all runtimes. Tests put others here, to share some.
+        slots: the number of works that are graded at once.
         known: the argument `known`.
         progress: the argument `progress`.
         cancel: the token. Once the run is cancelled, what runs in a lane is ended and raises `Cancelled`.

@@ -46,11 +46,11 @@ def grade_submission(
     """Grade the exercises of one submission, and return its report.
 
     Args:
-        plan: what is graded, and how.
+        plan: the run plan.
         submission: the submission.
         executor: the lanes of this machine, in a `Runtime`; each exercise is reported to its progress.
         store: the store with the results of earlier runs; new results are saved in it.
-        fresh: whether results of earlier runs are not used.
+        fresh: True if results of earlier runs are not used.
 
     Raises:
         StartError: a process of ours cannot be started.
@@ -69,7 +69,7 @@ def report_of_submission(plan: RunPlan, submission: Submission, done: Mapping[st
     """Return the report of a submission from finished exercises; the points of those that still run are undecided.
 
     Args:
-        plan: what is graded.
+        plan: the run plan.
         submission: the submission that is graded.
         done: the results so far, by exercise id.
     """
@@ -96,7 +96,7 @@ def assemble_report(
     """Return a report made of graded exercises and a description of the machine.
 
     Args:
-        plan: what is graded.
+        plan: the run plan.
         author: the author of the submission.
         authors: the members, if the author is a group.
         digest: the digest of the files.
@@ -136,7 +136,7 @@ def schedule(
         executor: lanes of this machine, or a cluster.
         store: the store with the results of earlier runs; new results are saved in it.
         again: the function that returns True for a saved result whose exercise must be graded again.
-        fresh: whether to grade all again, without a lookup in the store.
+        fresh: True to grade all again, without a lookup in the store.
 
     Raises:
         StartError: a process of ours cannot be started.

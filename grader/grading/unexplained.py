@@ -40,7 +40,7 @@ class SimilarSubmissions:
         exercise: the exercise.
         function: the function that fails; "" where no function was called.
         name: a few digits, the same as long as they behave so.
-        why_not: why no wrong answer can be made of it, or "".
+        why_not: the reason why no wrong answer can be made of it, or "".
         members: the number of the result in the store, by author.
     """
 

@@ -104,8 +104,8 @@ class Room:
     """What the limits still allow to be read of all archives of one author, or of a whole class's download.
 
     Attributes:
-        names: how many files and folders of any kind.
-        unpacked: how many bytes of tars, which have to be unpacked from their beginning.
+        names: the number of files and folders of any kind.
+        unpacked: the number of bytes of tars, which have to be unpacked from their beginning.
     """
 
     names: int = 300_000
@@ -267,6 +267,7 @@ class LeftOut:
         return self._known[folder]
 
     def _path_and_reason_uncached(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
+        """Return what `path_and_reason` returns, found by the folders above and the names recorded so far."""
         if folder == ALL_OF_IT:
             return None, ""
         if (above := self.path_and_reason(folder.parent))[0] is not None:

@@ -42,7 +42,7 @@ class WrittenFile:
     Attributes:
         name: the name of the file.
         text: the text that is written.
-        appends: whether it is added to what the file has.
+        appends: True if it is added to what the file has.
     """
 
     name: str

@@ -35,7 +35,7 @@ class _Candidate:
         how: the reason why it may be the answer, in words; "" if its name alone says it.
         version: the version that its name states.
         module: the module made of a notebook, with the origins of its lines; None for a file.
-        rank: how strong the signs are that it is of the exercise: 0 for its name, with functions of it, or a text that
+        rank: the strength of the signs that it is of the exercise: 0 for its name, with functions of it, or a text that
             does not show what it defines; 1 for all its functions; 2 for its name alone.
         notes: notes on what was left out of it.
         lines: for each line of the source, cell 0 and the line of the file, where the two differ.
@@ -63,12 +63,12 @@ def submissions_of(
     """Return an author's submissions, first the one that counts, and the files that match no exercise.
 
     Args:
-        handed: what the author handed in.
+        handed: the files that the author handed in.
         course: all exercises of the course, so that a file of an unwanted exercise is not taken for a wanted one's.
         wanted: the exercises that are graded.
-        with_earlier_attempts: whether earlier attempts become submissions, too.
+        with_earlier_attempts: True if earlier attempts become submissions, too.
         root: the folder from which paths are shown, if there is one.
-        keeps_archives_closed: whether archives stay closed.
+        keeps_archives_closed: True if archives stay closed.
 
     Returns:
         The submission that counts, then those of earlier attempts, each with the exercises that have such an attempt;
@@ -155,7 +155,7 @@ def _candidates_of(
         path: the path as it was handed in.
         data: the content of the file.
         course: all exercises of the course.
-        is_notebook: whether the file seems to be a notebook.
+        is_notebook: True if the file seems to be a notebook.
 
     Raises:
         ValueError: the file seems to be a notebook, but cannot be read as one.
@@ -218,7 +218,7 @@ def _find_copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own
     Args:
         exercise: the exercise.
         candidates: its candidates.
-        is_own: whether the files were read from a course's folder, such as a student's own.
+        is_own: True if the files were read from a course's folder, such as a student's own.
     """
     home = Places.of(exercise).starter.parts
     answers = [
@@ -264,7 +264,7 @@ def _submission_of_attempt(
     """Return the submission of one attempt: for each exercise, the candidate at the index `attempt` of its list.
 
     Args:
-        handed: what the author handed in.
+        handed: the files that the author handed in.
         contents: the files in it.
         wanted: the exercises that are graded.
         ordered: the candidates by the exercise's id, the one that counts first.
@@ -297,7 +297,7 @@ def _read_or_explain(
         own: all candidates of the exercise.
         contents: the files that the author handed in.
         root: the folder from which paths are shown, if there is one.
-        late: whether the platform says that it was handed in late.
+        late: True if the platform says that it was handed in late.
     """
     try:
         return _files_of(exercise, one, own, contents, root, late=late)
@@ -338,7 +338,7 @@ def _notes_on_origin(
         one: the candidate that becomes the module.
         candidates: all candidates of the exercise.
         contents: the files that the author handed in.
-        late: whether the platform says that it was handed in late.
+        late: True if the platform says that it was handed in late.
     """
     if one.how:
         yield f"taken from {one.path}, {one.how}"

@@ -95,10 +95,10 @@ def collect(
     Files that cannot be read within the limits become a problem of this author's submission.
 
     Args:
-        handed: what the author handed in.
+        handed: the files that the author handed in.
         course: every exercise of the course.
         wanted: the exercises that are graded.
-        with_earlier_attempts: whether each version that was handed in becomes a submission, and not the last alone.
+        with_earlier_attempts: True if each version that was handed in becomes a submission, and not the last alone.
         root: the folder that paths are shown from.
 
     Raises:
@@ -316,10 +316,10 @@ class Request:
         cpu_s: CPU seconds that it may take.
         course: all exercises, in the first request.
         wanted: the ids of those that are graded.
-        handed: what an author handed in.
-        with_earlier_attempts: whether earlier attempts are wanted too.
+        handed: the files that an author handed in.
+        with_earlier_attempts: True if earlier attempts are wanted too.
         root: the folder that paths are shown from.
-        keeps_archives_closed: whether archives stay closed, as reading it all took too much.
+        keeps_archives_closed: True if archives stay closed, as reading it all took too much.
         download: the download of a class, in place of what one author handed in.
         text: a text, in place of files.
     """
@@ -347,7 +347,7 @@ class Reply:
         code: a text, or its anonymous code.
         tokens: the tokens of the text.
         places: the places of the tokens in the text.
-        problem: why nothing could be read; or "".
+        problem: the reason why nothing could be read; or "".
     """
 
     submissions: tuple[Submission, ...] = ()
@@ -365,7 +365,7 @@ class ReaderProcess:
 
     Args:
         course: all exercises of the course.
-        memory_mb: how much memory it may take.
+        memory_mb: the memory that it may take, in MiB.
     """
 
     def __init__(self, course: tuple[Exercise, ...], memory_mb: int = MEMORY_MB) -> None:

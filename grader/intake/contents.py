@@ -75,7 +75,7 @@ class Handed:
         authors: the authors, each of whom has a row of the gradebook.
         parts: its files and folders.
         at: the time when it was handed in, in ISO 8601, as the platform says; "" if it does not.
-        late: whether the platform says that it was late.
+        late: True if the platform says that it was late.
         name: the name of the person or the group, where `key` is a number; or "".
         upload_prefix: the prefix of names of files that the platform's bulk upload gives back to them; or "".
         unread: the text in place of a time that can be read; or "".
@@ -128,13 +128,13 @@ class Contents:
 
     Args:
         parts: the files and folders that were handed in. Links are not followed, and what is not code is not read.
-        is_answer: whether a file of that name is likely to be an answer, so that it is read before others.
-        keeps_archives_closed: whether archives stay closed.
+        is_answer: a function that says by a file's name if it is likely an answer, so that it is read before others.
+        keeps_archives_closed: True if archives stay closed.
 
     Attributes:
         files: the contents of the files that were read.
         notebooks: the paths of the files that are notebooks.
-        left: why files that may have been answers were not read, in words.
+        left: the reasons, in words, why files that may have been answers were not read; by path.
         others: the same of files that cannot be answers.
         disk: the path of each of them on this disk, or of the archive that it is in.
     """
@@ -321,7 +321,7 @@ class Contents:
             path: the path of the file, as messages show it.
             disk: the path on the disk of the file, or of the archive that it is in.
             why: the reason.
-            always: whether to record it in `left` even if its name is not that of code, such as the name of a folder.
+            always: True to record it in `left` even if its name is not that of code, such as the name of a folder.
         """
         known = self.left if always or is_code(path.name) or self._is_answer(path.name) else self.others
         most = _MOST_OTHERS if known is self.others else _MOST_LEFT
@@ -366,15 +366,15 @@ _FOR_ALL = {errno.ENOSPC, errno.EROFS, errno.EIO, errno.EMFILE, getattr(errno, "
 
 @dataclass
 class _Share:
-    """How many files and bytes of one author may still be written to the disk.
+    """The files and bytes of one author that may still be written to the disk.
 
     Attributes:
-        bytes: how many more bytes.
-        code: how many more files that will be read.
-        others: how many more other files.
+        bytes: the number of further bytes.
+        code: the number of further files that will be read.
+        others: the number of further other files.
         folders: the left-out folders of which one file is written already.
         surplus: the first file that is not written.
-        count: how many files are not written.
+        count: the number of files that are not written.
     """
 
     bytes: int = _MOST_ON_DISK
@@ -407,7 +407,7 @@ def unpack(
         archive: the download.
         folder: an empty folder.
         owners: returns the owner of each path in it; "" for a file of the platform.
-        is_answer: whether a file of that name is likely to be an answer, so that it is written before others.
+        is_answer: a function that says by a file's name if it is likely an answer, so that it is written before others.
 
     Raises:
         SubmissionError: it cannot be read, or there is no room for it.
@@ -445,10 +445,10 @@ def _bytes_to_write(
 
     Args:
         entry: the file in the download.
-        share: what its author may still write; it is changed.
+        share: the files and bytes that may still be written for its author; it is changed.
         left_out: the folders whose files are not read later.
-        is_answer: whether a file of that name is likely to be an answer.
-        is_platforms: whether the file is the platform's, so that nothing is subtracted.
+        is_answer: a function that says by a file's name if it is likely an answer.
+        is_platforms: True if the file is the platform's, so that nothing is subtracted.
 
     Raises:
         SubmissionError: the file cannot be read.

@@ -40,8 +40,8 @@ class Layout:
     Attributes:
         name: the name of the layout, as it is typed.
         title: the name for people: "a Canvas download".
-        fits: whether the items of a folder are laid out so.
-        read: the items of a folder, and all exercises of the course, as what was handed in.
+        fits: a function that returns True if the items of a folder are laid out so.
+        read: a function that takes the items of a folder and all exercises, and returns what was handed in.
     """
 
     name: str
@@ -100,6 +100,7 @@ _Yaml.add_constructor("tag:yaml.org,2002:str", lambda loader, node: loader.const
 
 
 def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
+    """Return what each author handed in, by an export of Gradescope and its metadata, and what belongs to nobody."""
     metadata = _gradescope_metadata(next((item for item in items if item.name in METADATA), None))
     folders = {item.name: item for item in items if item.is_dir()}
     known = {*METADATA, *(folders.keys() & metadata.keys())}
@@ -383,6 +384,7 @@ CLONES = Layout("clones", "clones of repositories", _fits_clones, _read_clones)
 
 
 def _read_plain_item(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatched:
+    """Return a file or folder with the author that its name says, or why it says none."""
     if item.is_dir():
         return _handed_by(item.name, Part(item))
     part = Part(item, PurePosixPath(item.name))

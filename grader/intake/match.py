@@ -159,7 +159,7 @@ class TopLevelNames:
     Attributes:
         defined: functions, classes, and names that are assigned.
         imported: names that imports bind.
-        is_known: whether these are all: not of what is not Python, and of what imports `*`.
+        is_known: True if these are all: not of what is not Python, and of what imports `*`.
     """
 
     defined: frozenset[str] = frozenset()

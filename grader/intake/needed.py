@@ -29,7 +29,7 @@ class Step:
         binds: the names that it binds in the module; a function, also those that it declares global.
         changes: the names into whose objects it stores: `x[0] = 1`, `x.a = 1`.
         uses: the names that it needs from elsewhere.
-        has_call: whether it calls anything when it runs.
+        has_call: True if it calls anything when it runs.
     """
 
     node: ast.stmt
@@ -72,6 +72,7 @@ def steps_of(source: str) -> tuple[Step, ...]:
 
 
 def _steps(lines: Sequence[str], tree: ast.Module) -> Iterator[Step]:
+    """Yield each statement of a module with the names that it binds, changes and uses."""
     encoded = [line.encode("utf-8", "surrogatepass") for line in lines]
     for node in tree.body:
         first, last = first_line_number(node) - 1, (node.end_lineno or node.lineno) - 1
@@ -131,8 +132,8 @@ class PlacedStatement:
         step: the statement.
         cell: the number of its cell in their order.
         rank: 0 where it is of the exercise, more where it is further away: of several that bind a name, the nearest do.
-        may_define: whether it may define what the exercise asks for.
-        failed: whether its cell failed in the notebook.
+        may_define: True if it may define what the exercise asks for.
+        failed: True if its cell failed in the notebook.
     """
 
     step: Step

@@ -73,11 +73,11 @@ class Cell:
     Attributes:
         number: the number that the notebook shows.
         source: the source as the student typed it, magics included.
-        failed: whether it raised.
+        failed: True if it raised.
         id: the id of the cell, if the notebook has one; the same for all its runs.
         of: the id of the exercise that the cell is of, in a file; or "".
-        says_so: whether it says that itself.
-        by_word: whether it says so by nothing but a comment that is an exercise's name.
+        says_so: True if it says that itself.
+        by_word: True if it says so by nothing but a comment that is an exercise's name.
     """
 
     number: int
@@ -142,7 +142,7 @@ class RankedCell:
     Attributes:
         cell: the cell.
         rank: 0 for one of the exercise's own, 1 for one that belongs to no exercise, 2 for one of another exercise.
-        may_define: whether it may define the functions that the exercise asks for.
+        may_define: True if it may define the functions that the exercise asks for.
     """
 
     cell: Cell
@@ -544,6 +544,7 @@ def _ranked_cells(cells: Sequence[Cell], id: str) -> list[RankedCell]:
 
 
 def _read_cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
+    """Yield the code cells of a notebook, each with the exercise that a tag, a comment or a heading above names."""
     try:
         plain = json.loads(data)
         lists = [plain["cells"]] if "cells" in plain else [sheet["cells"] for sheet in plain["worksheets"]]

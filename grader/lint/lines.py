@@ -33,8 +33,8 @@ class Finding:
 
     Attributes:
         line: its number.
-        what: what has no effect, or is not graded.
-        instead: what to write.
+        what: a clause that says what has no effect, or is not graded.
+        instead: a text on what to write.
     """
 
     line: int
@@ -93,7 +93,7 @@ def _name_mismatch(name: str, line: int, *, is_check: bool) -> Iterator[Finding]
     Args:
         name: the name of the function; one that begins with `test_` always yields a finding.
         line: the line of the function.
-        is_check: whether the function has the decorator `@check`.
+        is_check: True if the function has the decorator `@check`.
     """
     if name.startswith("test_"):
         yield Finding(line, f"`{name}` is never run", f'make it a check: `@check("C1")` and `def check_{name[5:]}`')

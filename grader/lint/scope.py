@@ -148,7 +148,7 @@ class Scope:
     Args:
         source: the file.
         function: a function of it.
-        known: what its parameters are, by name.
+        known: the kinds of its parameters, by name.
     """
 
     def __init__(self, source: CheckSource, function: Function, known: Mapping[str, ExprKind | None]) -> None:
@@ -214,6 +214,7 @@ class Scope:
         return None
 
     def _kind_of_call(self, call: ast.Call) -> ExprKind | None:
+        """Return the kind of value that a call certainly returns; None if that is unknown."""
         kind, name = self.kind(call.func), getattr(call.func, "attr", getattr(call.func, "id", ""))
         kinds = set(map(self.kind, arguments(call)))
         if self.runs_in_worker(call):

@@ -113,7 +113,7 @@ class Check:
         contract: the contract line it examines, such as "C2", or "".
         category: one of `CATEGORIES`.
         share: its share of the exercise's points.
-        shown: whether students have it.
+        shown: True if students have it.
         try_this: an example to try, for a hidden check, or "".
         device: the accelerator that its worker sees.
     """
@@ -169,20 +169,20 @@ class Outcome:
         detail: the text for staff.
         seconds: wall seconds.
         counters: counts that a probe reported, by name.
-        speed: what was measured, one row for each comparison.
+        speed: the measurements, one row for each comparison.
         device: the device that student code saw, or None if nothing was run.
         cause: one of `CAUSES`, or "" if it passed; of a hidden check its verdict and category decide it.
         picture: the facts of a picture; of a hidden check always None.
         moments: the spans of virtual time, if `grade trace` runs.
         line: the line of the check file at which it ended without passing, for authors; or 0.
         called: the student's functions and classes that the check called, by name, that of its last call at the end.
-        same_for_all: whether the check drew no number, so that its inputs are those of all authors; or called a
+        same_for_all: True if the check drew no number, so that its inputs are those of all authors; or called a
             function that hangs on a rank, which is not tried with other inputs. Where a check passes in the first run,
             this is not examined.
-        from_text: whether it follows from the text of the submission alone, and so from no input.
-        got_none: whether it failed as the function that it called last returned None.
+        from_text: True if it follows from the text of the submission alone, and so from no input.
+        got_none: True if it failed as the function that it called last returned None.
         calls: the number of calls of student code that the check made.
-        at_weak_input: whether it failed at its first call, with tensors that are all empty or constant.
+        at_weak_input: True if it failed at its first call, with tensors that are all empty or constant.
         results: digests of what each call returned, by function, where a diagnosis compares answers.
         stopped_at: the files and lines of student code, outermost first, at which an exception or the end of its
             process stopped the check.

@@ -24,7 +24,7 @@ class Limits:
         output_kb: KiB of prints; the worker is ended beyond that.
         shown_output_kb: KiB of prints kept for the report.
         file_mb: MiB of any one file.
-        processes: how many processes a submission may be; with 1 it cannot start any.
+        processes: the number of processes that a submission may be; with 1 it cannot start any.
     """
 
     load_s: float = 10.0
@@ -65,12 +65,12 @@ class PlannedExercise:
         probes: probe files; their source is sent to the worker.
         reference: the reference solution, or None if this copy has none.
         contract: contract lines by name.
-        limits: what a submission may use.
+        limits: the limits on what a submission may use.
         data: files that checks, references and students read, by their paths from the exercise's folder.
         shared: code of staff's that checks and references import, by its path from their folder of solutions.
         without: packages that the exercise is solved without; if there are any, its workers have the standard library
             alone.
-        lints: whether the person who grades can change the checks, and reads which of their lines have no effect.
+        lints: True if the person who grades can change the checks, and reads which of their lines have no effect.
     """
 
     id: str
@@ -132,7 +132,7 @@ class Exercise(PlannedExercise):
         wrong: known wrong answers: files, and entries of a file as FILE/NAME.
         right: files of other right answers.
         withheld: hidden checks that this copy does not have.
-        counters: what was counted of the reference, by shown check, in a copy that does not have it.
+        counters: the counts of the reference, by shown check, in a copy that does not have it.
         mistakes: known mistakes, sealed, in a copy that has no wrong answers; else None.
         values: ids of checks and names of rules that show that some value was right; none for all checks of category
             correctness on rules without a cap. While none of them passes, no check earns anything.
@@ -209,7 +209,7 @@ class HandIn:
         weight: in the term.
         column: its title in the gradebook of an LMS.
         extra: the exercises whose points are extra credit.
-        drop: how many of an author's lowest exercises do not count.
+        drop: the number of an author's lowest exercises that do not count.
         extensions: other due dates, by author.
         late_days: the days late, by author, where nothing else says it.
     """
@@ -233,9 +233,9 @@ class Policy:
     Attributes:
         percent_a_day: hundredths of a percent of the points, for each day late.
         cap_percent: the most that late work costs, likewise.
-        slack_minutes: how long after the due date work is on time.
+        slack_minutes: the minutes after the due date in which work is on time.
         grace_days: days late that cost nothing, over the whole term.
-        drop: how many of an author's lowest hand-ins do not count.
+        drop: the number of an author's lowest hand-ins that do not count.
     """
 
     percent_a_day: int = 0
@@ -250,7 +250,7 @@ class Install:
     """The source from which the grader of a course is installed: `address`, `wheel` or `index`; the other two are "".
 
     Attributes:
-        address: of git's, such as git+https://HOST/OWNER/NAME@TAG, or the https address of a wheel.
+        address: an address for git, such as git+https://HOST/OWNER/NAME@TAG, or the https address of a wheel.
         wheel: the path of a wheel from the course's folder, with slashes.
         index: an index that has the grader and all that it needs.
         requirement: the required version of the grader, such as tensorgrade>=0.1.
@@ -287,8 +287,8 @@ class Course:
         modules: the modules, with the exercises that can be used.
         handins: they may name exercises that cannot.
         broken: the exercises that cannot.
-        attempts: which of several files of one exercise counts: "latest" or "best".
-        policy: what late work costs.
+        attempts: the one of several files of an exercise that counts: "latest" or "best".
+        policy: the policy for late work.
         timezone: the time zone of times that name none; "" if course.yaml has no such time.
         install: the source from which students and jobs install the grader; None if course.yaml does not name it.
     """

@@ -32,9 +32,9 @@ class CheckFailed(AssertionError):
         public: the property, in words that reveal no hidden input.
         story: the same with numbers.
         about: the property, as one of `CAUSES`; "" for that of the check's category.
-        by_value: whether a value of the student's was compared with an expected one.
+        by_value: True if a value of the student's was compared with an expected one.
         picture: the facts of a picture, for readers of the story.
-        from_text: whether it follows from the text of the submission alone, which may be shown in full.
+        from_text: True if it follows from the text of the submission alone, which may be shown in full.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class NotUsable(_NotJudged):
     """The submission does not load, or lacks a function.
 
     Attributes:
-        at_load: whether that was known before any hidden input was, so that a hidden check may show the whole story.
+        at_load: True if that was known before any hidden input was, so that a hidden check may show the whole story.
     """
 
     def __init__(self, public: str, story: str = "", *, about: str = "load", at_load: bool = True) -> None:
@@ -101,7 +101,7 @@ class WorkerLost(BaseException):
         verdict: the verdict that the check gets.
         public: the text for the student, also of a hidden check.
         message: the same with details from the worker, such as its exit status.
-        in_load: whether it was lost while it loaded the submission.
+        in_load: True if it was lost while it loaded the submission.
         stack: after a timeout: where the worker says its code was, as it arrived.
         frames: the same, once it was read: file, line, function and text, outermost first.
     """

@@ -127,8 +127,8 @@ def failing_as(what: str, remedy: str = "") -> Iterator[None]:
     """Convert an `OSError` of the block into a `CourseError`: what failed, why, and what to do.
 
     Args:
-        what: what failed, as a clause: "X cannot be written".
-        remedy: what to do, if there is one thing.
+        what: a clause that says what failed: "X cannot be written".
+        remedy: a clause on what to do, if there is one thing.
 
     Raises:
         CourseError: there was such an error.
@@ -167,7 +167,7 @@ def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> N
     Args:
         path: the path of the file.
         content: the new content.
-        durable: whether the file is flushed to the disk, so that it survives a power cut. A file that can be made again
+        durable: True if the file is flushed to the disk, so that it survives a power cut. A file that can be made again
             does not need that.
     """
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")

@@ -61,8 +61,8 @@ class Setup:
     """The setup of a run, the same for all its lanes on any machine.
 
     Attributes:
-        start: how workers are started.
-        accelerator: what checks of devices run on: `DeviceKind.SIM`, or `DeviceKind.CUDA`, for spawned workers alone.
+        start: the way in which workers are started.
+        accelerator: the device for checks of devices: `DeviceKind.SIM`; or `DeviceKind.CUDA`, if workers are spawned.
         least: the level of confinement below which no student code is run.
         most: the level above which nothing is tried.
         seed: the seed of all random inputs, where they need not be secret: in a student's own copy, in `grade verify`.
@@ -97,7 +97,7 @@ class Plan:
     Attributes:
         root: an empty folder for its workers' folders.
         spawn: the command that starts a worker; empty where the worker server forks them.
-        accelerator: what checks of devices run on.
+        accelerator: the device for checks of devices.
         exercises: the exercises whose checks it collects.
         folders: the folders of their courses; it reads no other files.
         spawn_plain: the command that starts a worker with the standard library alone; empty where a server forks them.
@@ -134,14 +134,14 @@ class CheckSelection:
 
     Attributes:
         only: their ids, or None for all.
-        again: whether they were inconclusive, and all else is done. What a check of speed finds against the student
+        again: True if they were inconclusive, and all else is done. What a check of speed finds against the student
             counts only then; before, it is inconclusive.
-        stops: whether the first that loses points is the last to run.
-        with_tries: whether somebody reads the lines to try: for these, code runs once more for each check that fails.
+        stops: True if the first that loses points is the last to run.
+        with_tries: True if somebody reads the lines to try: for these, code runs once more for each check that fails.
         traced: by id, checks for which a report says what took virtual time: of the check itself, or, where there are
             lines, of these lines in its place.
         typed: lines that are run in the place of a check, by id; the message says what they print.
-        compares: whether the calls of each check are made in its place: the outcome says what functions returned.
+        compares: True if the calls of each check are made in its place: the outcome says what functions returned.
     """
 
     only: frozenset[str] | None = None
@@ -191,7 +191,7 @@ class Done:
     """A job is done.
 
     Attributes:
-        output: what the student printed while shown checks ran.
+        output: the text that student code printed while shown checks ran.
         waited_s: seconds for which workers were ready to run and had no core; None where the system does not tell.
         workers: the number of workers that were started for it: the student's, and those of references that are new.
     """

@@ -57,7 +57,7 @@ class Shapes:
 
     Attributes:
         rows: the shapes.
-        broadcast: whether they are operands, of which a 1 is stretched; else they have to be equal.
+        broadcast: True if they are operands, of which a 1 is stretched; else they have to be equal.
         expected: the shape that the result of operands must have, if it is known.
         misfits: the dims that do not fit, for each row, where the rows need not be equal otherwise.
     """
@@ -101,7 +101,7 @@ class Picture:
         grid: values beside the expected ones.
         views: tensors in their storages.
         shapes: shapes, aligned.
-        moments: what host and devices did, in the order of the records.
+        moments: the moments of host and devices, in the order of the records.
         left_out: the number of further moments, which are left out.
         said: lines of the message that the picture says as well: whoever draws it leaves them out.
     """

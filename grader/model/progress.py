@@ -35,7 +35,7 @@ class Progress:
         Args:
             graded: the exercise.
             confinement: the level that was reached, in a word; None if no student code was run.
-            saved: whether an earlier run graded it.
+            saved: True if an earlier run graded it.
         """
 
     def still_waiting(self) -> None:

@@ -34,10 +34,10 @@ class ExerciseFiles:
         files: the bytes of its module and of the files beside it, by name.
         path: the path from which the module was read, or of what could not be read; None if there is no file.
         problem: the reason why there are no files, or "".
-        notes: what staff should know of where the files came from.
+        notes: sentences for staff on where the files came from.
         cells: the code cell of each line, and the line in it, of a module from a notebook.
-        untouched: whether the module is the starter.
-        error: why the module is not Python, or "".
+        untouched: True if the module is the starter.
+        error: the reason why the module is not Python, or "".
         place: the module's path in the submission's folder, and where it defines what.
     """
 
@@ -128,7 +128,7 @@ class GradedCheck:
         outcome: its outcome.
         score: the points that count.
         held_back: points that it earned and that do not count: no value was right, or a rule caps the exercise.
-        set_by: why staff gave these points in place of what the outcome earns, or "".
+        set_by: the reason why staff gave these points in place of what the outcome earns, or "".
     """
 
     check: Check
@@ -209,18 +209,18 @@ class GradedExercise:
         checks: in the order in which they ran.
         score: the score of all checks, the withheld ones among them as undecided.
         withheld_points: hundredths of a point that withheld checks decide.
-        output: what the student printed while shown checks ran, and each warning as a line after U+001E.
+        output: the text that student code printed while shown checks ran, and each warning as a line after U+001E.
         mistakes: the known mistakes that lost checks show.
         left_out: the checks that were not to run this time; their points are undecided.
         place: the place of its file in the submission, or None if it has none.
-        handed_in: whether there was a file of it at all.
-        notes: what staff should know of where its file came from.
+        handed_in: True if there was a file of it at all.
+        notes: sentences for staff on where its file came from.
         behaviours: a digest, for each function that lost points like no known wrong answer, of what it does with inputs
             that are the same for everybody; nothing for those where no value shows that.
         held_by: the rule that caps the points of the exercise, or None. If checks hold points back without such a
             rule, no value was right.
-        set_by: why staff gave the exercise these points in place of those of its checks, or "".
-        comments: what a person wrote about lines of its file.
+        set_by: the reason why staff gave the exercise these points in place of those of its checks, or "".
+        comments: the comments of a person on lines of its file.
     """
 
     exercise: Exercise
@@ -282,10 +282,10 @@ class Environment:
         torch: version.
         numpy: version.
         os: system, release and architecture.
-        device: what checks of devices ran on: "cuda", or "cpu", where an accelerator is simulated.
+        device: the device for checks of devices: "cuda", or "cpu", where an accelerator is simulated.
         threads: the number of threads of each worker.
         seed: the seed of all random inputs; None where it is a secret, which no author may get.
-        start: how workers were started.
+        start: the way in which workers were started.
         confinement: the level that was reached; None if no student code was run.
         grader: version of this package.
     """
@@ -307,12 +307,12 @@ class FinalScore:
     """A score after the course's policy and staff's decisions; in hundredths of a point.
 
     Attributes:
-        raw: what was earned, without extra credit and what staff changed.
+        raw: the points that were earned, without extra credit and what staff changed.
         late_days: the number of days that it was late; None if nothing says it.
-        penalty: what late work costs.
-        override: what staff's decisions add to what was earned, or take from it.
+        penalty: the points that late work costs.
+        override: the points that staff's decisions add to what was earned, or take from it.
         bonus: earned as extra credit.
-        final: what counts; None while points are undecided.
+        final: the points that count; None while points are undecided.
         possible: full marks, without extra credit and what is dropped.
         grace_days: the number of these days that cost nothing.
         explained: all of it in one line.

@@ -83,7 +83,7 @@ def hold_back(
         values: the rules or the ids of the checks that test a right value. If it is empty, they are all checks of
             category correctness on rules without a cap.
         caps: the most hundredths of a point that the exercise earns if a check is lost, by rule or by id of the check.
-        withheld: whether this copy lacks some checks. If so, the lack of a right value takes no points.
+        withheld: True if this copy lacks some checks. If so, the lack of a right value takes no points.
 
     Returns:
         The rows with the points that count, and the rule that caps the exercise, or None.
@@ -277,12 +277,12 @@ class Causes:
 
     Attributes:
         cause: the one that is shown in full, or None if none lost points.
-        same: those that stop at the same cause.
+        same: the checks that stop at the same cause.
         lost: the others that lost points, causes before consequences.
-        firsts: of these, the first of each other function than that of the cause, and of each other mistyped name.
-        unwritten: those of functions that are not written yet, except for the cause.
-        open: those of which nothing was decided.
-        passed: those that passed.
+        firsts: the first of these of each other function than that of the cause, and of each other mistyped name.
+        unwritten: the checks of functions that are not written yet, except for the cause.
+        open: the checks of which nothing was decided.
+        passed: the checks that passed.
     """
 
     cause: GradedCheck | None

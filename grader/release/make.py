@@ -97,8 +97,8 @@ def release(
         handin: the hand-in whose exercises the copy has; None for all exercises.
         setup: the set-up of the runs of known answers.
         place: the path of the new folder; with `zipped` the path of the new file, which gets the suffix .zip.
-        zipped: whether the copy becomes one zip file.
-        notebooks: whether the copy has a notebook for each module, too.
+        zipped: True if the copy becomes one zip file.
+        notebooks: True if the copy has a notebook for each module, too.
         progress: the progress that gets lines about the run and its result, and how many exercises are done.
 
     Raises:
@@ -221,7 +221,7 @@ class CopyFacts:
 
     Attributes:
         withheld: its hidden checks.
-        counters: what was counted while the reference ran, by shown check; a hidden one's could reveal its inputs.
+        counters: the counts while the reference ran, by shown check; a hidden one's could reveal its inputs.
     """
 
     withheld: Withheld
@@ -404,6 +404,7 @@ def yaml_files(part: Course, facts: Mapping[str, CopyFacts]) -> Files:
 
 
 def _course_file(part: Course) -> dict[Any, Any]:
+    """Return the content of course.yaml for the copy: its modules and hand-ins, without keys that are for staff."""
     data = read_yaml(part.root / layout.COURSE_FILE, layout.COURSE_FILE)
     exercises = {module.id: [exercise.id for exercise in module.exercises] for module in part.modules}
     handins = {handin.id for handin in part.handins}
@@ -425,7 +426,7 @@ def page_files(part: Course, facts: Mapping[str, CopyFacts], install: Install, *
         part: the course that is released.
         facts: the facts of each exercise, by its id.
         install: the way in which students install the grader.
-        notebooks: whether there are notebooks.
+        notebooks: True if there are notebooks.
     """
     words = {
         "part": part,
@@ -467,6 +468,7 @@ def _notebook(part: Course, module: Module, install: Install) -> bytes:
 
 
 def _top_cells(part: Course, module: Module, install: Install) -> Iterator[Cell]:
+    """Yield the first cells of a module's notebook: what to do, and the import of the grader."""
     page = page_of(module.id)
     about = ""
     if (part.root / page).is_file():

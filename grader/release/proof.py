@@ -63,7 +63,7 @@ class Secret:
 
     Attributes:
         text: without white space; of a canary as it is.
-        kind: what it is.
+        kind: the kind of secret.
         source: the kind of file that it comes from.
         where: the file and line.
         exercise: the exercise that it belongs to; None for a file of no exercise.
@@ -104,6 +104,7 @@ def secrets_of(course: Course) -> Iterator[Secret]:
 
 
 def _secrets_of_file(root: Path, path: Path, exercise: Exercise | None) -> Iterator[Secret]:
+    """Yield the secrets of a file of staff: its canaries, and its text that students have nowhere."""
     data, shown_as, source = path.read_bytes(), path.relative_to(root).as_posix(), SecretSource.SOLUTION
     if exercise is not None and path == exercise.hidden_checks:
         source = SecretSource.CHECK
@@ -148,7 +149,7 @@ def _searched_parts(text: str, source: SecretSource, *, is_python: bool) -> Iter
     Args:
         text: the text of the file.
         source: the kind of the file.
-        is_python: whether the file is Python; otherwise it has lines only.
+        is_python: True if the file is Python; otherwise it has lines only.
     """
     tree = ast.Module([], [])
     with contextlib.suppress(SyntaxError, ValueError):

@@ -56,9 +56,9 @@ class TableColumn:
     """A column of a table.
 
     Attributes:
-        title: what stands at its top.
+        title: the text at its top.
         least: its least width, in columns of the terminal.
-        is_text: whether it begins at the left and is wrapped; numbers end at the right and are not.
+        is_text: True if it begins at the left and is wrapped; numbers end at the right and are not.
     """
 
     title: str
@@ -152,7 +152,7 @@ def bar_text(done: int, total: int, width: int, *, colours: bool) -> str:
         done: the number that is done.
         total: the number of all.
         width: columns of the bar.
-        colours: whether what is done is green and the rest is dim; without, the rest is blank.
+        colours: True if what is done is green and the rest is dim; without, the rest is blank.
     """
     from rich.progress_bar import ProgressBar
 
@@ -171,7 +171,7 @@ def code_lines(lines: Sequence[CodeLine], indent: str, width: int, *, colours: b
         lines: the number and the text of each line, and whether it is marked.
         indent: the text before the `>`.
         width: columns of the terminal.
-        colours: whether a marked line is bold, and the code coloured.
+        colours: True if a marked line is bold, and the code coloured.
     """
     heads = [f"{indent}{'>' if is_marked else ' '} {number or '':>4}  " for number, _, is_marked in lines]
     texts = [

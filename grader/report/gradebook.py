@@ -173,7 +173,7 @@ class ClassProgress(Progress):
         names: the names of authors, where they are printed.
 
     Attributes:
-        done: how many authors were graded.
+        done: the number of authors who were graded.
     """
 
     def __init__(self, say: Say, names: Mapping[str, str]) -> None:

@@ -130,6 +130,7 @@ def render_template(template: str, **values: Any) -> str:
 
 @cache
 def _environment() -> Environment:
+    """Return the environment of the templates, with the filters of `safe` and the functions of `words`."""
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=select_autoescape(["html", "svg", "xml"]),

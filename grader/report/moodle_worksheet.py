@@ -26,13 +26,13 @@ class Worksheet:
     """The columns of Moodle's grading worksheet, whose titles are in its language.
 
     Attributes:
-        identity: how many columns say who it is: the participant, the name, an address.
+        identity: the number of columns that say who it is: the participant, the name, an address.
         teams: columns that may have the name of a team. In other languages than English this may also be the status,
             or who marks.
-        of_teams: whether one column is that of teams for sure. Moodle writes it only where teams hand in.
+        of_teams: True if one column is that of teams for sure. Moodle writes it only where teams hand in.
         grade: the points.
         maximum: the most points, or the words of a scale; behind it the other columns of the grade stand.
-        changeable: whether the grade can be changed, or None.
+        changeable: the column that says if the grade can be changed, or None.
         submitted: the time when something was handed in, or None.
         graded: the time when the grade was changed last, or None.
     """

@@ -252,6 +252,7 @@ def people_in(path: Path, given: Mapping[str, str] | None = None, platform: str 
 
 
 def _kind_of_table(table: CsvTable) -> str:
+    """Return the platform that a table is from, "canvas" or "moodle"; "plain" for a list of one's own."""
     header = table.header
     split = header[0] == "LastName" and header[1:2] == ["FirstName"]
     is_gradebook = ("Student" in header[0] or split) and {"ID", "Section"} <= set(header)

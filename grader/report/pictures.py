@@ -38,7 +38,7 @@ class _Part:
         title: the title.
         draw: a function of a width that yields its lines.
         sentence: a sentence that says the same.
-        marked: whether marks in the lines stand for a colour.
+        marked: True if marks in the lines stand for a colour.
     """
 
     title: str
@@ -68,8 +68,8 @@ def lines_of(picture: Picture, width: int, *, plain: bool = False, colours: bool
     Args:
         picture: the facts of the picture.
         width: the width of the terminal; sentences replace a picture that does not fit.
-        plain: whether the sentences replace the picture even if it fits.
-        colours: whether wrong elements are red, and have no marks.
+        plain: True if the sentences replace the picture even if it fits.
+        colours: True if wrong elements are red, and have no marks.
     """
     drawn: list[str] = []
     fits = not plain

@@ -65,7 +65,7 @@ class GradedNames(Progress):
         Args:
             graded: the exercise.
             confinement: the level of confinement that its workers reached, which is not shown.
-            saved: whether its result was saved by an earlier run, which is not shown.
+            saved: True if its result was saved by an earlier run, which is not shown.
         """
         del confinement, saved
         self._say(f"graded {graded.exercise.id}")
@@ -81,7 +81,7 @@ class SubmissionProgress(Progress):
         slots: the number of lanes; what a lane is running is shown only if there is one lane.
 
     Attributes:
-        saved: how many were graded by an earlier run.
+        saved: the number of exercises that were graded by an earlier run.
     """
 
     def __init__(self, say: Say, shown: Callable[[GradedExercise], Iterator[str]], total: int, slots: int) -> None:
@@ -99,7 +99,7 @@ class SubmissionProgress(Progress):
         Args:
             graded: the exercise.
             confinement: the level of confinement that its workers reached, which is not shown.
-            saved: whether its result was saved by an earlier run.
+            saved: True if its result was saved by an earlier run.
         """
         del confinement
         self._done, self.saved = self._done + 1, self.saved + saved

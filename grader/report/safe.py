@@ -39,7 +39,7 @@ def for_terminal(text: str, *, one_line: bool = False) -> str:
 
     Args:
         text: the text that is to be shown.
-        one_line: whether line breaks are spelled out, too, so that a name cannot pass for another row.
+        one_line: True if line breaks are spelled out, too, so that a name cannot pass for another row.
     """
     return _spell_out_invisible(text, "\t" if one_line else "\n\t").expandtabs()
 

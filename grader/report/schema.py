@@ -102,7 +102,7 @@ class CheckEntry:
         Args:
             row: the check.
             graded: its exercise.
-            staff: whether it has what only staff may read.
+            staff: True if it has what only staff may read.
         """
         detail = row.outcome.detail if staff or row.check.shown else ""
         others = {
@@ -234,7 +234,7 @@ class ReportFile:
 
         Args:
             report: the report.
-            staff: whether only staff reads it. `detail` then says what hidden checks compare.
+            staff: True if only staff reads it. `detail` then says what hidden checks compare.
         """
         return _make_entry(
             cls,
@@ -263,7 +263,7 @@ def report_json(report: Report, *, staff: bool = False, indent: int | None = 1) 
 
     Args:
         report: the report that is written.
-        staff: whether it has what only staff may read.
+        staff: True if it has what only staff may read.
         indent: the indentation of the JSON; None for one line.
     """
     return to_json(adapter(ReportFile).dump_python(ReportFile.of(report, staff=staff)), indent) + b"\n"

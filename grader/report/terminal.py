@@ -28,9 +28,9 @@ def exercise_lines(
     Args:
         graded: the exercise.
         width: columns of the terminal.
-        every: whether each check is shown with its message, and with what was counted and measured.
-        plain: whether a sentence stands for each picture.
-        colours: whether wrong elements of a picture are red; if not, they stand between marks.
+        every: True if each check is shown with its message, and with what was counted and measured.
+        plain: True if a sentence stands for each picture.
+        colours: True if wrong elements of a picture are red; if not, they stand between marks.
     """
     page, exercise = _Page(width, plain, colours), graded.exercise
     explained, told = list[GradedCheck](), list[str]()

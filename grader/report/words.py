@@ -118,9 +118,9 @@ class CheckLine:
 
     Attributes:
         rows: one check, or several.
-        text: what several have in common; "" for one.
+        text: a text on what several have in common; "" for one.
         verdict: the verdict of several; None if the row continues the one above it.
-        in_full: whether the message of the check follows.
+        in_full: True if the message of the check follows.
     """
 
     rows: tuple[GradedCheck, ...]

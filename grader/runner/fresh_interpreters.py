@@ -48,7 +48,7 @@ class FreshInterpreters(WorkerSource):
         Args:
             lane: the number of the lane.
             log: the file that takes what the process writes to standard error.
-            with_plain: whether the lane also needs workers that can import the standard library alone.
+            with_plain: True if the lane also needs workers that can import the standard library alone.
         """
         # One thread can wait for a socket with a deadline; a pair of pipes takes two more.
         ends = socket.socketpair() if hasattr(socket, "AF_UNIX") else None

@@ -64,9 +64,9 @@ class JobResult:
 
     Attributes:
         outcomes: one for each check.
-        output: what the student printed.
-        workers: how many workers it took.
-        starved: whether the deadline ended it after it had waited for a core. Alone it might have been in time.
+        output: the text that student code printed.
+        workers: the number of workers that it took.
+        starved: True if the deadline ended it after it had waited for a core. Alone it might have been in time.
     """
 
     outcomes: Sequence[Outcome]
@@ -107,7 +107,7 @@ def _lost_process_outcome(check: str, detail: str, *, pending: bool) -> Outcome:
     Args:
         check: the id of the check.
         detail: the reason, for staff.
-        pending: whether the process was reading a reply of a worker: then that reply was too large for it.
+        pending: True if the process was reading a reply of a worker: then that reply was too large for it.
     """
     if pending:
         return Outcome(
@@ -121,7 +121,7 @@ class Lane:
 
     Args:
         exercises: the exercises whose checks it collects.
-        source: where its workers come from.
+        source: the source of its workers.
         number: the number of this lane.
         accelerator: the device that checks of devices run on.
         readable: folders that checks may read besides those of the exercises' courses.
@@ -234,6 +234,7 @@ class Lane:
         return self._collected
 
     def _receive_checks(self) -> Collected:
+        """Return the checks that the check process has collected; start it once more if a process of ours was lost."""
         for kind in (Collected, Outcome, Done):
             adapter(kind)  # what reads them is made while the check process starts
         try:
@@ -427,6 +428,7 @@ class Lane:
             self._spawned.add(message.pid)
 
     def _end_process(self) -> None:
+        """Kill the check process and its workers, and remove its folder and its control groups."""
         if self._process is None:
             return
         # Killed first, so that it starts no further worker while those that are known are ended.

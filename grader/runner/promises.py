@@ -20,9 +20,9 @@ class Promise:
     Attributes:
         name: the name of its probe.
         level: the least level that promises it.
-        sentence: what holds.
-        remedy: what makes it hold.
-        why_not: why it does not hold, as its probe found, or "".
+        sentence: a sentence on what holds.
+        remedy: a sentence on what makes it hold.
+        why_not: the reason why it does not hold, as its probe found, or "".
     """
 
     name: str
@@ -93,7 +93,7 @@ class SandboxPlan:
         most: no more than this is tried.
         hidden: folders that no worker may see, even where they lie inside what workers may see.
         readable: a file in one of them, which probes try to read.
-        with_plain: whether workers are needed that have the standard library alone (`without` in exercise.yaml).
+        with_plain: True if workers are needed that have the standard library alone (`without` in exercise.yaml).
     """
 
     least: Level = Level.NONE
@@ -110,7 +110,7 @@ class ReachedLevel:
     Attributes:
         level: the highest level whose promises all hold.
         findings: the promises, each with what its probe found.
-        refused: why not all layers could be had, or "".
+        refused: the reason why not all layers could be had, or "".
     """
 
     level: Level

@@ -131,10 +131,10 @@ class WarmProcess:
     """A warm process with its children: what it reports of itself.
 
     Attributes:
-        fits: whether a command that is started here and now would use them.
+        fits: True if a command that is started here and now would use them.
         pids: their numbers; none of a process of another version, whose answer cannot be read.
         memory_mb: MiB that they have in memory; of a page that they share with others, a part counts.
-        idle_s: how long they stay if no command uses them.
+        idle_s: the seconds for which they stay if no command uses them.
     """
 
     fits: bool

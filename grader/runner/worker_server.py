@@ -49,7 +49,7 @@ class WorkerServer(WorkerSource):
     Args:
         plan: the plan of how well workers are confined.
         zygote: the zygote that it is forked from; by default one of its own.
-        is_plain: whether its workers have the standard library alone. It is started as a command then, and not forked.
+        is_plain: True if its workers have the standard library alone. It is started as a command then, and not forked.
     """
 
     def __init__(self, plan: SandboxPlan, zygote: Zygote | None = None, *, is_plain: bool = False) -> None:
@@ -85,6 +85,7 @@ class WorkerServer(WorkerSource):
         return self._plain
 
     def _start(self) -> None:
+        """Start the server process, and the trial of its confinement in a thread."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
         most, hidden = self._plan.most, tuple(map(os.path.realpath, self._plan.hidden))
@@ -172,6 +173,7 @@ class WorkerServer(WorkerSource):
             return replace(own, plain=other.server)
 
     def _supply(self, lane: int) -> Supply:
+        """Return a lane's socket to the server; start the server again if it was lost."""
         with self._lock:
             try:
                 # Not waited for: most lanes are opened when it has just been started.
@@ -221,7 +223,7 @@ class WorkerServer(WorkerSource):
         Args:
             lane: the number of the lane.
             log: the file that takes what the process writes to standard error.
-            with_plain: whether the check process also gets a socket to the server of workers without PyTorch.
+            with_plain: True if the check process also gets a socket to the server of workers without PyTorch.
         """
         assert self._zygote is not None
         supply = self.supply(lane, with_plain=with_plain)

@@ -36,9 +36,9 @@ class CheckProcess:
     Attributes:
         process: itself.
         transport: the host's end of its channel.
-        command: what it starts workers with, if these are fresh interpreters; else empty.
+        command: the command that starts workers, if these are fresh interpreters; else empty.
         plain_command: the same for workers that have the standard library alone.
-        generation: which worker server it has, see `Supply`.
+        generation: the number of its worker server, see `Supply`.
     """
 
     process: ForkedProcess | subprocess.Popen[bytes]
@@ -55,9 +55,9 @@ class Supply:
     Attributes:
         server: a socket to the worker server, which is the lane's to close, or None.
         plain: one to the server whose workers have the standard library alone, or None.
-        command: what starts a fresh interpreter; empty where there is a server.
-        plain_command: what starts one that has the standard library alone.
-        generation: which server it is, counted from 0: one that was lost has a successor.
+        command: the command that starts a fresh interpreter; empty where there is a server.
+        plain_command: the command that starts one that has the standard library alone.
+        generation: the number of the server, from 0: one that was lost has a successor.
     """
 
     server: socket.socket | None = None
@@ -86,7 +86,7 @@ class WorkerSource:
 
         Args:
             lane: the number of the lane.
-            with_plain: whether the lane also needs workers that can import the standard library alone.
+            with_plain: True if the lane also needs workers that can import the standard library alone.
 
         Raises:
             StartError: the worker server did not start.
@@ -99,7 +99,7 @@ class WorkerSource:
         Args:
             lane: the number of the lane.
             log: the file that takes what the process writes to standard error.
-            with_plain: whether the lane also needs workers that can import the standard library alone.
+            with_plain: True if the lane also needs workers that can import the standard library alone.
 
         Raises:
             StartError: the worker server did not start.

@@ -159,7 +159,7 @@ class Zygote:
     """A process that has imported PyTorch and nothing of a course. Open it once, close it.
 
     Args:
-        soon: whether few processes are wanted, and soon: what makes many of them start faster comes later, or never.
+        soon: True if few processes are wanted, and soon: what makes many of them start faster comes later, or never.
     """
 
     def __init__(self, *, soon: bool = False) -> None:
@@ -237,6 +237,7 @@ class WarmZygote(Zygote):
         super().__init__(soon=soon)
 
     def _start(self) -> None:
+        """Connect to a zygote that stays, or start it; if another command is starting one, start one of our own."""
         self._process = None
         try:
             called = self._place.connect()
@@ -259,9 +260,9 @@ def open_zygote(*, warm: bool = False, soon: bool = False) -> Zygote:
     """Return a zygote for one run: a new one, or one that an earlier command has left.
 
     Args:
-        warm: whether the zygote may be one that an earlier command left, and stays for the next command. A machine that
+        warm: True if the zygote may be one that an earlier command left, and stays for the next command. A machine that
             keeps no warm processes ignores this.
-        soon: whether few processes are needed, and the first of them soon; see `Zygote`.
+        soon: True if few processes are needed, and the first of them soon; see `Zygote`.
     """
     if warm and not why_not_warm():
         try:

@@ -90,6 +90,7 @@ class ControlGroup:
         return group
 
     def _make_locked(self) -> ControlGroup:
+        """Make a group with a new name inside this one, lock its folders, and return it."""
         while True:
             # The number tells an administrator whose it is. In another container it may be another process's.
             name = f"{_PREFIX}.{os.getpid()}.{secrets.token_hex(4)}"

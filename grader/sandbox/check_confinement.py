@@ -93,6 +93,7 @@ def _leave_network() -> None:
 
 
 def _limit_files(groups: cgroup.ControlGroup | None, readable: Sequence[str], writable: Sequence[str]) -> None:
+    """Limit by Landlock the files that this process can read and write from now on."""
     if not landlock.abi():
         raise OSError(errno.ENOSYS, "this kernel has no Landlock, or does not let us use it")
     kernel.forbid_new_privileges()

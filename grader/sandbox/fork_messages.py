@@ -26,9 +26,9 @@ class RunCommand(Message):
     Attributes:
         program: as it was called.
         arguments: the words after it.
-        environment: of the command that was typed.
-        encoding: that of its standard streams.
-        is_line_buffered: whether its standard output is written line by line.
+        environment: the environment of the command that was typed.
+        encoding: the encoding of its standard streams.
+        is_line_buffered: True if its standard output is written line by line.
     """
 
     program: str
@@ -44,7 +44,7 @@ class Stay(Message):
 
     Attributes:
         listening: a descriptor of the socket on which it accepts other hosts.
-        path: of that socket; when another one is there, this process takes no new calls and ends with the last.
+        path: the path of that socket; once another one is there, this process takes no calls and ends with the last.
         leader: the process whose end is that of the user's session.
         idle_s: the seconds that it stays without a host.
     """
@@ -96,7 +96,7 @@ class Refused(Message):
     """A process could not be started.
 
     Attributes:
-        why: what the system said.
+        why: the system's own words.
     """
 
     why: str
@@ -109,7 +109,7 @@ class Ended(Message):
     Attributes:
         status: its exit code; negative for a signal.
         cpu_s: CPU seconds of its whole life, which nobody can read once it is reaped; None if they are not known.
-        out_of_memory: whether the server ended it, as its processes had more memory together than they may.
+        out_of_memory: True if the server ended it, as its processes had more memory together than they may.
     """
 
     status: int

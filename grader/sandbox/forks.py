@@ -31,8 +31,8 @@ class Beginning:
     Attributes:
         prepare: gets the descriptors that came after the first two (the socket for the answer, the log), and returns
             what the process does.
-        ends_with_host: whether it is killed some time after the host that asked for it is gone.
-        is_command: whether it runs a command that somebody typed: then it stays in the session of the process that it
+        ends_with_host: True if it is killed some time after the host that asked for it is gone.
+        is_command: True if it runs a command that somebody typed: then it stays in the session of the process that it
             was forked from, and who asked gets a message of how it ended.
     """
 
@@ -55,8 +55,8 @@ class ForkServer:
         hosts: the sockets from which requests come.
         beginning: a function that returns how the process begins that a message asks for; None if it asks for none.
         template: the template that forks check processes; None if this process is the template, or without one.
-        stay: how long it accepts further hosts; None if it ends with these.
-        at_rest: what this process does once, when its first hosts are gone and it waits for others.
+        stay: the seconds for which it accepts further hosts; None if it ends with these.
+        at_rest: a function that is called once, when its first hosts are gone and it waits for others.
     """
 
     def __init__(
@@ -137,6 +137,7 @@ class ForkServer:
         self._selector.register(host, selectors.EVENT_READ, self._on_host_message)
 
     def _on_host_message(self, host: socket.socket) -> None:
+        """Do what a message of a host asks for: fork, start a check process, describe this server, or stop."""
         message, descriptors = receive(host)
         try:
             match message:
@@ -184,6 +185,7 @@ class ForkServer:
             self._listening = None
 
     def _fork(self, descriptors: list[int], beginning: Beginning, host: socket.socket) -> None:
+        """Fork a child, send the host its pid, and watch for its end; in the child, store what it is to run."""
         answer = socket.socket(fileno=os.dup(descriptors[0]))
         try:
             pid = os.fork()
@@ -214,6 +216,7 @@ class ForkServer:
             answer.close()
 
     def _prepare_child(self, descriptors: list[int], beginning: Beginning) -> Callable[[], None]:
+        """Close in a child what belongs to the server, set its streams, and return the function that it runs."""
         # Were these objects collected in the child, they would close descriptors that are somebody else's by then.
         for other in (*self._hosts, *self._hears.values()):
             other.detach()

@@ -115,7 +115,7 @@ def set_mount_flags(target: str, flags: int, *, recursive: bool) -> None:
     Args:
         target: the folder where it is mounted.
         flags: the MOUNT_ATTR_* flags of the kernel.
-        recursive: whether mounts below it get them, too.
+        recursive: True if mounts below it get them, too.
     """
     attributes = _MountAttributes(set=flags)
     size = ctypes.c_size_t(ctypes.sizeof(attributes))

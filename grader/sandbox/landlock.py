@@ -81,7 +81,7 @@ def make_ruleset(
         writable: folders in which all is allowed but to execute files; files that may be written.
         listed: folders of which the names of files may be read.
         left: folders from which empty folders may be removed.
-        scoped: whether signals to processes outside, and their abstract sockets, are forbidden, too.
+        scoped: True if signals to processes outside, and their abstract sockets, are forbidden, too.
 
     Raises:
         OSError: the kernel refuses.

@@ -104,6 +104,7 @@ def _fork_confined(plan: LaunchPlan, keep: int | None) -> Launched | str:
 
 
 def _launch_confined(plan: LaunchPlan, keep: int | None, report: int) -> Launched:
+    """Build the file system and the namespaces of the sandbox; return in the process that is process 1 there."""
     kernel.die_with_parent()
     # Kept from the outside: the new root is mounted over it, and measuring and mapping users need one.
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

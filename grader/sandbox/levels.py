@@ -40,7 +40,7 @@ class Sandbox:
         """Fork a worker; return 0 in the child, which must call `give_up_rights` next, and its pid in the parent.
 
         Args:
-            starts_processes: whether the worker may start processes.
+            starts_processes: True if the worker may start processes.
 
         Raises:
             OSError: the system refuses a process or namespaces, at the moment.

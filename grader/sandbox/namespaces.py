@@ -39,7 +39,7 @@ class Namespaces(NamedTuple):
     Attributes:
         holder: the pid of that process, which is process 1 in there.
         pidfd: a descriptor of it.
-        private: whether one worker, with all that it starts, has them to itself.
+        private: True if one worker, with all that it starts, has them to itself.
     """
 
     holder: int
@@ -80,7 +80,7 @@ def begin_namespaces(proc: int, here: int, *, private: bool) -> Opening:
     Args:
         proc: a descriptor of a proc file system's folder.
         here: a pidfd of this process, which names its own process namespace.
-        private: whether they are for one worker.
+        private: True if they are for one worker.
 
     Raises:
         OSError: the kernel refuses the first step.
@@ -98,7 +98,7 @@ def open_namespaces(proc: int, here: int, *, private: bool) -> Namespaces:
     Args:
         proc: a descriptor of a proc file system's folder.
         here: a pidfd of this process, which names its own process namespace.
-        private: whether they are for one worker.
+        private: True if they are for one worker.
 
     Raises:
         OSError: the kernel refuses a step.

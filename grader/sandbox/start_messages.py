@@ -37,7 +37,7 @@ class WorkerLimits:
         cpu_s: CPU seconds of all its threads.
         memory_mb: MiB of address space of each process beyond what the warm interpreter has.
         file_mb: MiB of any one file that it writes, its output among them.
-        processes: how many processes it may be, itself included. With more than one, threads count as processes.
+        processes: the number of its processes, itself included. With more than one, threads count as processes.
     """
 
     cpu_s: int
@@ -56,10 +56,10 @@ class LaunchPlan(Message):
     """The plan of the launcher: what it is to start.
 
     Attributes:
-        view: what of the machine's files is shown.
-        command: that of the worker server, which gets one argument more: `Launched`; empty where the zygote forks it.
-        namespaces: whether namespaces are tried, for the level `full`.
-        rules: whether Landlock and system-call filters are, for the level `reduced`.
+        view: the files of the machine that are shown.
+        command: the command of the worker server, to which `Launched` is added; empty where the zygote forks it.
+        namespaces: True if namespaces are tried, for the level `full`.
+        rules: True if Landlock and system-call filters are tried, for the level `reduced`.
     """
 
     PARTS: ClassVar[Mapping[str, Callable[..., Any]]] = {"view": FileView}
@@ -75,7 +75,7 @@ class Launched(Message):
     """The level that the launcher reached.
 
     Attributes:
-        refused: why the kernel did not give all layers, or "".
+        refused: the reason why the kernel did not allow all layers, or "".
         readable: outside of namespaces, what workers may read; None where files cannot be hidden from them.
         listed: there, folders in which they may see names.
         proc: inside, a descriptor of a proc file system (see `kernel.map_user`); else None.
@@ -92,7 +92,7 @@ class StartServer(Message):
     """Fork a worker server; with it come a socket for the answer, a log, and the server's socket to the host.
 
     Attributes:
-        plan: of its launcher.
+        plan: the plan of its launcher.
     """
 
     PARTS: ClassVar[Mapping[str, Callable[..., Any]]] = {"plan": LaunchPlan}
@@ -148,7 +148,7 @@ class Found(Message):
 
     Attributes:
         results: the result of each probe, by its name; "" where its promise holds.
-        refused: why the kernel did not give all layers, or "".
+        refused: the reason why the kernel did not allow all layers, or "".
     """
 
     results: Mapping[str, str]
@@ -161,9 +161,9 @@ class StartWorker(Message):
 
     Attributes:
         folder: an empty folder, for workers that have none of their own.
-        limits: what it may use.
-        spared: whether it outlives an exercise that takes too long.
-        simulates: whether it will see a simulated accelerator.
+        limits: the limits on what it may use.
+        spared: True if it outlives an exercise that takes too long.
+        simulates: True if it will see a simulated accelerator.
         together_mb: MiB of memory that it may have together with all that it starts, where the server is to count them;
             0 where a control group does.
     """

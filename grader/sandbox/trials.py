@@ -76,6 +76,7 @@ class _Probes:
         return ""
 
     def threads(self) -> str:
+        """Return "" if threads run, also those of PyTorch; else a text on what fails."""
         done = threading.Event()
         threading.Thread(target=done.set).start()
         if not done.wait(5):
@@ -295,7 +296,7 @@ def _start_worker(
         folder: an empty folder for it.
         limits: the limits of the worker.
         action: the function, whose result the worker sends; then the worker exits.
-        waits: whether it runs the function when `_finish_worker` is called, and not at once.
+        waits: True if it runs the function when `_finish_worker` is called, and not at once.
 
     Raises:
         OSError: the system starts no worker.
@@ -389,7 +390,7 @@ def _run_probes(targets: TryOut, names: Iterable[str], *, starts_processes: bool
     Args:
         targets: the message with the files and processes that the probes try to reach.
         names: the names of the probes.
-        starts_processes: whether this worker may start processes.
+        starts_processes: True if this worker may start processes.
     """
     probes, results = _Probes(targets, starts_processes=starts_processes), {}
     for name in names:

@@ -87,10 +87,10 @@ class Measurement:
         limit: the largest ratio of the times that passes.
         same_results: raises where two results of a sample differ.
         size: the size for `inputs`; doubled where the other is too fast for the clock. A tenth is the warm-up.
-        in_place: whether the arguments are compared afterwards, too.
-        final: whether what fails now has failed; else it is provisional, and all of this is done again later.
-        calls: how many of each side make a sample in full size; None until that and the size are known.
-        cpu_clock: whether CPU time could be read; without, nothing is decided.
+        in_place: True if the arguments are compared afterwards, too.
+        final: True if what fails now has failed; else it is provisional, and all of this is done again later.
+        calls: the number of calls of each side that make a sample in full size; None until that and the size are known.
+        cpu_clock: True if CPU time could be read; without, nothing is decided.
         left_out_s: seconds that do not count as time of this comparison. A module that sleeps while it loads, or a
             function that sleeps, would otherwise choose that nothing is decided.
     """
@@ -174,7 +174,7 @@ class PairedRun:
     """Both sides of a measurement, the judged function and the other one, in fresh workers. Close it.
 
     Attributes:
-        stops: whether a call of the judged side that is hopeless is stopped early.
+        stops: True if a call of the judged side that is hopeless is stopped early.
     """
 
     def __init__(self, measurement: Measurement) -> None:
@@ -204,7 +204,7 @@ class PairedRun:
         Args:
             size: the size of the inputs that are made.
             calls: the number of calls of each function.
-            idle: whether calls that do nothing are measured, too.
+            idle: True if calls that do nothing are measured, too.
 
         Raises:
             CheckFailed: the results differ.

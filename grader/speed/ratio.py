@@ -79,8 +79,8 @@ class Sample:
         cpu: CPU time.
         asleep: time in which a side neither ran nor was ready to run: it slept, or waited for others.
         idle: CPU time of a call that does nothing, or None where it was not measured anew.
-        disturbed: whether it was other programs, or first use of memory, that took a good part of either time.
-        stopped: whether the judged side was stopped, and so took longer than that.
+        disturbed: True if it was other programs, or first use of memory, that took a good part of either time.
+        stopped: True if the judged side was stopped, and so took longer than that.
     """
 
     cpu: Sides
@@ -122,16 +122,16 @@ class Ratio:
 
     Attributes:
         value: the ratio of the two times.
-        low: where it lies at least, by the scatter of the samples.
-        high: where it lies at most.
+        low: the smallest ratio that the scatter of the samples allows.
+        high: the largest ratio that it allows.
         limit: the largest ratio that passes.
         below: True if it is at most the limit, False if it is more, None if that is not decided.
         samples: the number of samples that were counted.
         pairs: the number of pairs of workers.
         mine_s: CPU seconds of one call, without the asking and answering.
         other_s: the same of the other side.
-        at_least: whether the ratio is larger than `value`, as a call was stopped.
-        waits: whether it is sleep that exceeds the limit, or work in other processes.
+        at_least: True if the ratio is larger than `value`, as a call was stopped.
+        waits: True if it is sleep that exceeds the limit, or work in other processes.
         asleep_s: seconds in which one call neither ran nor was ready to run, beyond those of the other side.
     """
 
@@ -274,7 +274,7 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
         limit: the most time that the judged side may take, as a multiple of the other's.
         new_pair: a function that starts a fresh pair of workers and yields their samples, without warm-up.
         out_of_time: a function that returns whether to stop without a decision.
-        final: whether a failing ratio is final; if not, fewer pairs are enough, and the caller compares again later.
+        final: True if a failing ratio is final; if not, fewer pairs are enough, and the caller compares again later.
     """
     pairs = _Pairs(limit)
     lead, least, most, hopeless = (LEAD, 2, MOST_PAIRS, 2) if final else _PROVISIONAL

@@ -49,7 +49,7 @@ class Timing:
         asleep_s: seconds in which the worker neither ran nor was ready to run; 0 if that is not known.
         results: a copy of what came back from each.
         weight: bytes of the reply.
-        disturbances: what may have made them slow; None if that is not known.
+        disturbances: the events that may have made them slow; None if they are not known.
     """
 
     cpu_s: float
@@ -71,8 +71,8 @@ class Inputs:
 
     Args:
         calls: the arguments of each call: tensors, arrays and plain values.
-        in_place: whether the arguments are compared afterwards; they then come back beside the result.
-        without_torch: whether the workers have the standard library alone, so that only plain values can be sent.
+        in_place: True if the arguments are compared afterwards; they then come back beside the result.
+        without_torch: True if the workers have the standard library alone, so that only plain values can be sent.
 
     Attributes:
         weight: bytes of the message.
@@ -121,7 +121,7 @@ class TimedWorker:
         Args:
             inputs: the arguments of the calls.
             seconds: the CPU seconds that the calls may take together; by default the exercise's limit for one call.
-            idle: whether the worker only returns the last argument, to measure what a request and its reply cost.
+            idle: True if the worker only returns the last argument, to measure what a request and its reply cost.
 
         Raises:
             WorkerLost: there was no reply.
@@ -188,6 +188,7 @@ class TimedWorker:
         return late if self._last is not None else 0.0
 
     def _time_request(self, inputs: Inputs, seconds: float, *, idle: bool) -> Timing:
+        """Send a request with inputs, and return its times with the results; if `idle`, of a call that does nothing."""
         late, worker, started = self._take_late_cpu_s(), self.connection.live_worker(), time.monotonic()
         message = self._message(inputs, ["name", "", "echo_last_argument"] if idle else self._child)
         try:

@@ -77,7 +77,7 @@ def advice(
         course: the course.
         report: the report of the run.
         progress: the student's progress after the run.
-        saved: whether the progress is saved, so that later commands show the reference of a solved exercise.
+        saved: True if the progress is saved, so that later commands show the reference of a solved exercise.
         load_module: a function that returns a module with all its exercises, as `course` may have only those that were
             run.
     """
@@ -103,6 +103,7 @@ def advice(
 
 
 def _lines_after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:
+    """Yield what to do with an exercise that has full marks: compare, golf, and look for a planted fault."""
     if exercise.reference is not None and saved:
         others = f" and {pluralize(len(exercise.right), 'other right solution')}" if exercise.right else ""
         yield f"Compare your code with the reference{others}:  grade show {exercise.id} --reference"

@@ -272,11 +272,11 @@ class ExerciseProgress:
     """A student's progress in one exercise.
 
     Attributes:
-        state: of the last run, as in a report.
+        state: the state after the last run, as in a report.
         earned: points, likewise.
-        solved: whether some run had full marks.
+        solved: True if some run had full marks.
         tries: runs that lost points, since the last that did not.
-        hints: how many were shown.
+        hints: the number of hints that were shown.
     """
 
     state: Annotated[str, Field(pattern="^(not_started|started|shown_pass|done)$")] = "not_started"
@@ -293,8 +293,8 @@ class CourseProgress:
     Attributes:
         exercises: by exercise id; there may be none.
         last: the exercise that was graded last by itself, or "".
-        problem: why the file could not be read, or "".
-        is_locked: whether the file is there and may not be read: it is not replaced.
+        problem: a sentence on why the file could not be read, or "".
+        is_locked: True if the file is there and may not be read: it is not replaced.
     """
 
     exercises: Mapping[str, ExerciseProgress] = field(default_factory=dict)

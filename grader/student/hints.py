@@ -22,8 +22,8 @@ def hint_lines(
         course: the course.
         exercise: the exercise.
         width: columns of the terminal.
-        again: whether the hints that the student has seen are shown again, in place of the next one.
-        everything: whether all hints are shown, in place of the next one.
+        again: True if the hints that the student has seen are shown again, in place of the next one.
+        everything: True if all hints are shown, in place of the next one.
 
     Raises:
         CourseError: hints are to be shown again, and the student has seen none yet.

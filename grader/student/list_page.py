@@ -67,6 +67,7 @@ def list_data(course: Course, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _row_data(row: Row) -> dict[str, Any]:
+    """Return the row of an exercise as `grade list --json` prints it."""
     exercise, saved = row.exercise, row.progress
     return {
         "id": exercise.id,

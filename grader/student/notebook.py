@@ -175,7 +175,7 @@ class NotebookGrader:
         Args:
             course: the course of the exercise.
             exercise: the exercise.
-            own: whether the course is in the student's own folder, where results may be saved.
+            own: True if the course is in the student's own folder, where results may be saved.
         """
         if self._lanes is None or exercise not in self._exercises:
             self.close()

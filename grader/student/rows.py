@@ -28,7 +28,7 @@ class Row:
         progress: the saved progress of the student in it.
         state: not_started, started, shown_pass, done, or known: not started, and the last one of its module is done.
         earned: hundredths of a point, of the last run.
-        is_on_fast_track: whether it is on the fast track: the last one of its module.
+        is_on_fast_track: True if it is on the fast track: the last one of its module.
     """
 
     exercise: Exercise

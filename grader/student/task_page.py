@@ -32,8 +32,8 @@ def show_lines(exercise: Exercise, width: int, *, rules: bool = False, plain: bo
     Args:
         exercise: the exercise.
         width: columns of the terminal.
-        rules: whether the costs of broken rules, and the checks that the student can read, are shown, too.
-        plain: whether a sentence replaces the picture.
+        rules: True if the costs of broken rules, and the checks that the student can read, are shown, too.
+        plain: True if a sentence replaces the picture.
 
     Raises:
         CourseError: its text is lost.

@@ -56,7 +56,7 @@ class Watch(Progress):
         exercise: the exercise that is watched first.
         setup: the set-up of the runs.
         say: prints lines.
-        plain: whether sentences replace pictures and the screen is not cleared, for a screen reader.
+        plain: True if sentences replace pictures and the screen is not cleared, for a screen reader.
     """
 
     def __init__(self, course: Course, exercise: Exercise, setup: Setup, say: Say, *, plain: bool = False) -> None:
@@ -129,6 +129,7 @@ class Watch(Progress):
         return Watch._grade if saved or beside else None
 
     def _go_to_next(self) -> None:
+        """Grade the next open exercise, round the course, or say that all are solved."""
         rows = rows_of(self._course)
         place = [row.exercise.id for row in rows].index(self._exercise.id)
         # Round the course; the exercise in hand comes last.
@@ -174,6 +175,7 @@ class Watch(Progress):
     # -- grading
 
     def _grade(self) -> None:
+        """Grade the exercise if its files have changed, and print the result, the known mistake and advice."""
         exercise = self._exercise
         if not exercise.starter.is_file():
             self._say(f"There is no file {typed_path(exercise.starter)}. Save it again, or press r for the starter.")

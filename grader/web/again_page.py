@@ -52,6 +52,7 @@ def show_regrade(folder: ClassFolder, now: Snapshot, regrade: Regrade) -> None:
         said = look.html("").props('role="status" aria-live="polite"').style("width:100%")
 
         def begin() -> None:
+            """Start a run with the options on the page; show a sentence if the folder does not exist."""
             typed = str(place.value or "").strip()
             if not typed or not Path(typed).expanduser().exists():
                 said.content = f"<p>There is no {for_html(typed) or 'folder'}; type the path of the submissions.</p>"

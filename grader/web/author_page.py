@@ -205,6 +205,7 @@ def _show_comment_form(folder: ClassFolder, author: str, graded: GradedExercise,
 
 
 def _show_extension(folder: ClassFolder, now: Snapshot, author: str, saved: Saved) -> None:
+    """Show the form that gives an author a later due time, if the hand-in has a due time."""
     handin = now.rules.handin
     if handin is None or handin.due is None:
         return

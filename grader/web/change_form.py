@@ -32,7 +32,7 @@ def show_buttons(
         plan: the function that works out the change from the fields; it runs in a thread.
         fields: the fields of the form; after an input, the change must be shown again before it is saved.
         saved: the function that returns the HTML to show after the change was saved.
-        scores: whether the change may change scores.
+        scores: True if the change may change scores.
     """
     shown: dict[str, PlannedChange] = {}
     save_button: list[ui.element] = []
@@ -54,6 +54,7 @@ def show_buttons(
         said.content = _preview_html(planned, scores=scores)
 
     async def save() -> None:
+        """Write the change that was shown last, and show what came of it."""
         if (planned := shown.get("it")) is None:
             said.content = "<p>Show what it changes first.</p>"
             return
@@ -76,6 +77,7 @@ def show_buttons(
 
 
 def _preview_html(planned: PlannedChange, *, scores: bool) -> str:
+    """Return what a change does, as HTML: the scores before and after, and the lines of the file."""
     parts = ["<p><b>"]
     if not scores:
         parts.append("It changes no points.")
@@ -108,6 +110,7 @@ def change_text(old: Report, new: Report) -> str:
 
 
 def _changes_table(changed: Mapping[str, tuple[Report, Report]]) -> str:
+    """Return a table, as HTML, of the submissions that a change gives another score."""
     rows = [
         f'<tr><td>{for_html(author)}</td><td class="num">{points_text(old.total.earned)}</td>'
         f'<td class="num">{points_text(new.total.earned)}</td>'

@@ -116,7 +116,7 @@ class PagesWritten:
     """The pages of authors as they were last written, or are being written.
 
     Attributes:
-        is_running: whether they are being written.
+        is_running: True if they are being written.
         done: the number of written pages.
         total: the number of all pages.
         lines: sentences on the result.
@@ -150,7 +150,7 @@ class ClassFolder:
         results: the folder of results.
         busy: a function that returns what keeps the journal in use for a long time, or "".
         pages: the state of writing the pages of authors.
-        shows_names: whether pages name people of whom the platform gave a number, too.
+        shows_names: True if pages name people of whom the platform gave a number, too.
     """
 
     root: Path
@@ -280,6 +280,7 @@ class ClassFolder:
         return self._planned_change(path, content, {author: (before, after)}, " ".join(said))
 
     def _plan_withdrawal(self, author: str, exercise: str, check: str) -> PlannedChange:
+        """Return the change that takes back the points that staff entered for a check or an exercise."""
         with self._open_journal() as journal:
             noted, rules = self._submission_record(journal, author), self._rules(journal)
             names, path = rules.names(noted), self.results.path / OVERRIDES
@@ -383,6 +384,7 @@ class ClassFolder:
     def _planned_change(
         self, path: Path, content: str | bytes, changed: Mapping[str, tuple[Report, Report]], replaces: str
     ) -> PlannedChange:
+        """Return a change of a file in the folder of results; writing it raises if the file has changed meanwhile."""
         before = path.read_bytes() if path.is_file() else b""
         after = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
 
@@ -398,6 +400,7 @@ class ClassFolder:
         return PlannedChange(path.name, changed, _diff(path.name, before, after), replaces, write)
 
     def _planned_edit(self, edit: FileEdit) -> PlannedChange:
+        """Return a change of a file of the course, with the reports that it changes, before and after."""
         before = self.read().reports
         with self._open_journal() as journal:
             after = self._reports(edit.course, journal)

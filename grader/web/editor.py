@@ -63,7 +63,7 @@ def show_editor(
         name: a name of the editor for screen readers.
         on_change: a callback for each change in the browser.
         keys: the callbacks for keys, by the name of the key.
-        reads_only: whether nothing can be typed.
+        reads_only: True if nothing can be typed.
     """
     editor = ui.codemirror(text, language="Python", line_wrapping=True, on_change=on_change, keymap=dict(keys or {}))
     if reads_only:

@@ -134,6 +134,7 @@ class ExercisePage:
         return draw
 
     def _show_editor(self, on_disk: OnDisk) -> None:
+        """Show the editor with the student's file, and the buttons below it."""
         name = escape(self._exercise.file_name)
         look.html(f'{name} <span class="soft small">saved as you type; Escape, then Tab leaves it</span>', "h2")
         if on_disk.problem:
@@ -150,6 +151,7 @@ class ExercisePage:
             look.button("Restore the starter", self._reset)
 
     async def _on_connect(self) -> None:
+        """Show what was missed while the connection was lost, and the text that the browser kept."""
         # NiceGUI sends what a lost connection did not deliver again, and after what is shown meanwhile: an old state
         # would replace a new one. The browser answers when it has all of it; until then results wait.
         self._catches_up = True
@@ -220,6 +222,7 @@ class ExercisePage:
             self._save()
 
     def _save(self, *, again: bool = False) -> None:
+        """Save the text of the editor and have it graded; ask which text counts if another program changed the file."""
         text = self._editor.value or ""
         try:
             other = save(self._path, text, self._base)
@@ -283,6 +286,7 @@ class ExercisePage:
                 look.html(pre(other.text))
 
     async def _choose(self, *, own: bool) -> None:
+        """Save the text that the student chose, keep the other one beside the file, and grade."""
         mine, other = self._editor.value or "", read(self._path).text
         winner, loser = (mine, other) if own else (other, mine)
         try:
@@ -343,6 +347,7 @@ class ExercisePage:
             ui.link("I found it, or I give up", f"/play/{self._exercise.id}").classes("b")
 
     def _show_result(self, result: Result) -> None:
+        """Show a result: the marks at the rules, the first message, the report, and what comes next."""
         if result.problem:
             self._say(result.problem)
             return
@@ -397,6 +402,7 @@ class ExercisePage:
             ui.link(words, f"/exercise/{following.exercise.id}").classes("b first")
 
     def _show_after(self, result: Result) -> None:
+        """Show what a student may do with a solved exercise: golf, right answers and games."""
         exercise = self._exercise
         with ui.element("div").classes("card").style("margin-top:1rem"):
             look.heading("You have solved it")

@@ -141,6 +141,7 @@ def show_play(live: LiveGrading, exercise: Exercise) -> None:
 
 
 def _show_break(live: LiveGrading, exercise: Exercise) -> None:
+    """Show the game in which students look for a fault planted in their own code."""
     said = look.html("").props('role="status" aria-live="polite"')
     buttons = ui.element("div").classes("in-line")
 
@@ -215,6 +216,7 @@ def _show_catch(live: LiveGrading, exercise: Exercise) -> None:
         caught.content = await _catch_html(live, exercise)
 
     def ask(other: OnDisk) -> None:
+        """Ask which text counts, because another program changed the file with the student's check."""
         conflict.clear()
         with conflict, ui.element("div").classes("warn"):
             look.html(

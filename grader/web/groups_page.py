@@ -116,6 +116,7 @@ def _show_answer(folder: ClassFolder, now: Snapshot, author: str, exercise: str,
 
 
 def _show_draft(folder: ClassFolder, group: SimilarSubmissions) -> None:
+    """Show the button that makes a known wrong answer of a group, or why none can be made."""
     with ui.element("section").classes("card").style("margin-top:1rem"):
         look.heading("Make a known wrong answer of this group")
         if group.why_not:
@@ -143,6 +144,7 @@ def _show_draft(folder: ClassFolder, group: SimilarSubmissions) -> None:
 
 
 def _show_editor(folder: ClassFolder, group: SimilarSubmissions, name: str, text: str) -> None:
+    """Show the draft of a known wrong answer in an editor, with the buttons that save it."""
     look.html(f"{for_html(name)}: write the sentence in place of TODO, and remove names of people that are left.", "p")
     area = show_editor(text, "The draft; press Escape, then Tab to leave it").style("height:22rem;width:100%")
 

@@ -41,9 +41,9 @@ class Result:
         exercise: the id of the exercise.
         graded: the graded exercise; None while it is graded.
         advice: sentences on what to do next.
-        is_complete: whether known mistakes were looked for, and the advice is there; verdicts are sent before that.
+        is_complete: True if known mistakes were looked for, and the advice is there; verdicts are sent before that.
         problem: a sentence on why it could not be graded, or "".
-        solved: whether the student has had full marks at some time.
+        solved: True if the student has had full marks at some time.
     """
 
     exercise: str
@@ -155,7 +155,7 @@ class LiveGrading:
             exercise: the exercise whose files the lines may import.
             lines: lines of Python.
             check: the id of the check in whose place they run, which decides the device; None for no device.
-            own: whether the lines can import the student's file; else an empty file is in its place.
+            own: True if the lines can import the student's file; else an empty file is in its place.
 
         Raises:
             GraderError: a process of ours cannot be started.
@@ -163,6 +163,7 @@ class LiveGrading:
         return await self._run_job(lambda: self._run_lines(exercise, lines, check, own))
 
     async def _run_job(self, job: Callable[[], Answer]) -> Answer:
+        """Run a job in the grading thread, after the jobs before it, and return its answer."""
         if self._stopped:
             raise CourseError(self._stopped)
         future: Future[Answer] = Future()
@@ -209,6 +210,7 @@ class LiveGrading:
                     self.grade(exercise)
 
     def _run_jobs(self) -> None:
+        """Open the runtime and run the jobs, one after another, until the server ends."""
         try:
             with (
                 open_store(results_path(self.course)) as store,
@@ -249,6 +251,7 @@ class LiveGrading:
             self._publish(Result(exercise.id, problem=str(error)))
 
     def _grade_one(self, exercise: Exercise, *, again: bool) -> None:
+        """Grade an exercise if its files have changed, and publish the verdicts, then the diagnosis and advice."""
         if not exercise.starter.is_file():
             self._publish(
                 Result(exercise.id, problem=f"There is no file {exercise.file_name}: type something, or reset.")

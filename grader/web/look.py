@@ -157,7 +157,7 @@ def button(words: str, on_click: object, *, first: bool = False, label: str = ""
     Args:
         words: the text on the button.
         on_click: the callback for a click; None for a button without a callback on the server.
-        first: whether it is the page's main button.
+        first: True if it is the page's main button.
         label: the name for screen readers, if not the text.
     """
     made = ui.element("button").classes("b first" if first else "b").props('type="button"')

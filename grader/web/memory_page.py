@@ -62,7 +62,7 @@ class MemoryPanel:
     Args:
         live: the grading, whose workers run the lines.
         exercise: the exercise in whose worker they run.
-        own: whether the lines may use the names of the student's file.
+        own: True if the lines may use the names of the student's file.
     """
 
     def __init__(self, live: LiveGrading, exercise: Exercise, *, own: bool = True) -> None:
@@ -114,6 +114,7 @@ class MemoryPanel:
             self._draws = False
 
     async def _draw_once(self) -> None:
+        """Run the lines in a worker, and show pictures of the tensors that they make."""
         self._said.content = '<p class="soft">Drawing ...</p>'
         self._answer.content = ""
         try:

@@ -19,9 +19,9 @@ class OnDisk:
 
     Attributes:
         text: the text, with line feeds at the ends of lines; "" if there is no file.
-        is_there: whether there is a file.
+        is_there: True if there is a file.
         problem: a sentence on why it cannot be edited on a page, or "".
-        crlf: whether its lines end as on Windows.
+        crlf: True if its lines end as on Windows.
     """
 
     text: str

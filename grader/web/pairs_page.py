@@ -52,6 +52,7 @@ class PairsPage:
         far = _ComparedPairs()
 
         async def compare() -> None:
+            """Compare all pairs in a thread while the page shows how far it is, then show the pairs found."""
             place.clear()
             with place:
                 said = look.html("<p>Comparing ...</p>").props('role="status" aria-live="polite"')
@@ -87,6 +88,7 @@ def _compare_all(now: Snapshot, progress: Progress) -> list[SimilarPairs]:
 
 
 def _show_found(found: Sequence[SimilarPairs]) -> None:
+    """Show, for each exercise, the pairs of files that have much in common, side by side."""
     for item in found:
         with ui.element("section").style("width:100%"):
             look.heading(f"{item.exercise.number} {item.exercise.title}")

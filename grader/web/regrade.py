@@ -29,7 +29,7 @@ class Regrade(Progress):
         out: the folder of results.
         setup: the set-up of the run.
         folder: the folder with the submissions of the last run.
-        is_running: whether the run goes on.
+        is_running: True if the run goes on.
         done: the number of graded submissions.
         total: the number of submissions.
         lines: the scores of the last submissions, and sentences of the run.

@@ -59,6 +59,7 @@ def _show_gradebook(folder: ClassFolder) -> None:
 
 
 def _show_platform(folder: ClassFolder, now: Snapshot) -> None:
+    """Show the form that puts scores into a table downloaded from Canvas or Moodle."""
     handin = now.rules.handin
     with ui.element("section").classes("card").style("margin-top:1rem"):
         look.heading("Scores for Canvas or Moodle")
@@ -74,6 +75,7 @@ def _show_platform(folder: ClassFolder, now: Snapshot) -> None:
             zeros = ui.checkbox("0 for everybody who handed in nothing")
 
         async def fill_in(event: events.UploadEventArguments) -> None:
+            """Put the scores into the table that was uploaded, and let the browser download the result."""
             name, content = event.file.name, await event.file.read()
             upload.reset()
             title = str(column.value or "").strip()
@@ -114,8 +116,8 @@ def fill_scores(
         name: the name of the file, for messages.
         content: the content of the file, as it was downloaded from the platform.
         title: the title of the column.
-        scales: whether scores are scaled, where the platform has another number of points.
-        zeros: whether people without a submission get 0.
+        scales: True if scores are scaled, where the platform has another number of points.
+        zeros: True if people without a submission get 0.
 
     Raises:
         GraderError: the scores or the file cannot be read, or the file belongs to another assignment.
@@ -142,6 +144,7 @@ def fill_scores(
 
 
 def _show_pages(folder: ClassFolder) -> None:
+    """Show the buttons that write everybody's page and download all as a zip."""
     with ui.element("section").classes("card").style("margin-top:1rem"):
         look.heading("Everybody's page")
         look.html(

@@ -82,7 +82,7 @@ def serve(
         ready: a callback, which is called with the address before the first request.
         prefix: the beginning of paths that a proxy takes away.
         hosts: the names of a proxy, with its port if that is unusual.
-        opens: whether a browser is opened.
+        opens: True if a browser is opened.
     """
     address = Address(listener.getsockname()[1], os.environ.get("TENSORGRADE_WEB_TOKEN") or new_token(), prefix)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)

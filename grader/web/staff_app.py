@@ -111,6 +111,7 @@ def declare_class(out: Path, course_folder: Path | None, setup: Setup) -> str:
 
 
 async def _show_page(title: str, folder: ClassFolder, show: Callable[[Snapshot], object]) -> None:
+    """Read the class and show a page of it; show a sentence instead if it cannot be read."""
     try:
         now: Snapshot | str = await asyncio.to_thread(folder.read)
     except GraderError as error:
@@ -139,6 +140,7 @@ _STATES = {
 
 
 def _show_class(folder: ClassFolder, now: Snapshot) -> None:
+    """Show the table of all submissions, with boxes that choose which ones and in which order."""
     overview = now.overview
     look.heading(pluralize(len(now.reports), "submission"), 1)
     spread = overview.mean_and_median
@@ -166,6 +168,7 @@ def _show_class(folder: ClassFolder, now: Snapshot) -> None:
     members = {group.name: group.members for group in overview.groups}
 
     def fits(author: str, report: Report) -> bool:
+        """Return whether a submission is one of those that the boxes choose."""
         own = (author, *overview.rows[author].authors)  # who types a name knows it: it is found where none is shown
         names = " ".join([*own, *(overview.names.get(one, "") for one in own)]).casefold()
         chosen = [one for one in report.exercises if not exercise.value or one.exercise.id == exercise.value]
@@ -182,6 +185,7 @@ def _show_class(folder: ClassFolder, now: Snapshot) -> None:
         )
 
     def fill() -> None:
+        """Fill the table with the chosen submissions, in the chosen order."""
         folder.shows_names = bool(shows_names.value)
         rows = [(author, report) for author, report in now.reports.items() if fits(author, report)]
         if order.value == "points":
@@ -209,6 +213,7 @@ def _choice_box(label: str, options: dict[str, str], value: str = "") -> ui.sele
 
 
 def _is_in_state(graded: GradedExercise, state: str) -> bool:
+    """Return whether an exercise is in a state of the box "State"; a verdict must be that of one of its checks."""
     score = graded.score
     match state:
         case "":

@@ -25,7 +25,7 @@ def declare(course: Course, setup: Setup, *, poll: bool = False) -> None:
     Args:
         course: the student's folder.
         setup: the set-up of the runs.
-        poll: whether files are looked at again and again, for network drives.
+        poll: True if files are looked at again and again, for network drives.
     """
     live = LiveGrading(course, setup, poll)
     app.on_startup(lambda: live.start(asyncio.get_running_loop()))

@@ -67,6 +67,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _block_html(lines: Sequence[str], marks: Mapping[str, str]) -> str:
+    """Return a paragraph, a rule with its mark, or an example of a task as HTML."""
     if lines[0].startswith("    "):
         shown = "\n".join(line.removeprefix("    ") for line in lines).rstrip()
         return f'<pre class="code" tabindex="0">{for_html(shown)}</pre>'

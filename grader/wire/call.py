@@ -19,8 +19,8 @@ class EncodedCall:
     Attributes:
         tree: the tree of the message.
         memory: blocks of the message, padded: the values' own memory, or that of `kept`.
-        table: what this process knows of the call by number, for the reply.
-        others: what is not a value, by the child that stands for it in the tree.
+        table: the objects and memory of the call by number, for the reply.
+        others: the objects that are not values, by the child that stands for each in the tree.
         noted: the children of values whose copies are made later, by `noted_values`.
     """
 
@@ -62,7 +62,7 @@ def encode_call(
         child_of_object: a function for objects that are not values: it returns the list that replaces the object in the
             message, or raises `Unsupported`.
         noted: the values, or items of containers in `values`, whose copies `noted_values` returns.
-        without_torch: whether the other process has the standard library alone.
+        without_torch: True if the other process has the standard library alone.
 
     Raises:
         Unsupported: a value cannot be sent.

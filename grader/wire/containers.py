@@ -42,9 +42,9 @@ class PlainEncoder:
     """Writes one message of plain values.
 
     Args:
-        table: what both processes know of this call; new objects and blocks are added to it.
+        table: the objects and blocks of this call that both processes know; new ones are added to it.
         child_of_object: a function that returns the child for an object that is not a value, or raises `Unsupported`.
-        answers: whether this is the process that answers, which says all facts of its tensors.
+        answers: True if this is the process that answers, which says all facts of its tensors.
     """
 
     tags: ClassVar[Tags] = TAGS
@@ -141,10 +141,10 @@ class PlainDecoder:
     """Reads one message of plain values, in the process that answers: all of it is checked before anything is used.
 
     Args:
-        table: what both processes know of this call.
+        table: the objects and blocks of this call that both processes know.
         object_of_child: a function that takes the items of a child that `child_of_object` of an encoder made, and
             returns the object.
-        caps: what one message may hold.
+        caps: the caps on one message.
     """
 
     tags: ClassVar[Tags] = TAGS

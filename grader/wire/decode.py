@@ -56,11 +56,11 @@ class Decoder(PlainDecoder):
     """Reads one message of values: plain ones, tensors and arrays.
 
     Args:
-        table: what both processes know of this call.
+        table: the objects and blocks of this call that both processes know.
         object_of_child: a function that takes the items of a child that `child_of_object` of an encoder made, and
             returns the object.
-        caps: what one message may hold.
-        answers: whether this is the process that answers: it gets tensors as they were, on their devices.
+        caps: the caps on one message.
+        answers: True if this is the process that answers: it gets tensors as they were, on their devices.
         accelerator: the functions for the accelerator of this process; None if it has none.
     """
 
@@ -145,6 +145,7 @@ class Decoder(PlainDecoder):
         return tensor
 
     def _array(self, row: list[Any]) -> Array:
+        """Return the array that a row describes, over its block of memory; raise `ProtocolError` for an invalid row."""
         expect(len(row) == 7, "an invalid row of an array")
         _, name, shape, strides, offset, number, writable = row
         dtype, block = array_dtype(name), None if number is None else self._block(number)
@@ -161,6 +162,7 @@ class Decoder(PlainDecoder):
         return array
 
     def _tensor(self, row: list[Any]) -> torch.Tensor:
+        """Return the tensor that a row describes, over its storage; raise `ProtocolError` for an invalid row."""
         if len(row) not in (9, 10):
             raise ProtocolError("an invalid row of a tensor")
         _, name, shape, strides, offset, number, start, size, bits = row[:9]

@@ -21,9 +21,9 @@ class Encoder(PlainEncoder):
     """Writes one message of values: plain ones, tensors and arrays.
 
     Args:
-        table: what both processes know of this call; new objects and blocks are added to it.
+        table: the objects and blocks of this call that both processes know; new ones are added to it.
         child_of_object: a function that returns the child for an object that is not a value, or raises `Unsupported`.
-        answers: whether this is the process that answers, which says all facts of its tensors.
+        answers: True if this is the process that answers, which says all facts of its tensors.
         accelerator: the functions for the accelerator of this process; None if it has none.
     """
 
@@ -169,8 +169,8 @@ def can_be_lazy(dtype: torch.dtype, conj: bool, neg: bool) -> bool:
 
     Args:
         dtype: the dtype of the view.
-        conj: whether it is conjugated lazily.
-        neg: whether it is negated lazily.
+        conj: True if it is conjugated lazily.
+        neg: True if it is negated lazily.
     """
     if NAMES[dtype] == "bcomplex32":
         return False

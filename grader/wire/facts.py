@@ -26,10 +26,10 @@ class TensorFacts:
     """The facts that a worker sent with a tensor.
 
     Attributes:
-        requires_grad: whether it requires a gradient.
-        is_leaf: whether it is a leaf of the graph.
+        requires_grad: True if it requires a gradient.
+        is_leaf: True if it is a leaf of the graph.
         grad_fn: the name of the function that made it, or None.
-        version: how often student code has written to it in place.
+        version: the number of in-place changes by student code.
         device: the device that it is on, such as "sim:1".
     """
 

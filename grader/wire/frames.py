@@ -109,6 +109,7 @@ def ordered_by_nesting(rows: Sequence[list[Any]], changed: Sequence[int], caps: 
     depth, size = [0] * len(rows), [0] * len(rows)  # a size of -1: its items are being visited
 
     def visit(number: int, above: int) -> None:
+        """Add a row to the order, after all rows that it refers to; raise `ProtocolError` for a cycle or too much."""
         nonlocal hashed
         expect(size[number] >= 0, "a value contains itself")
         if size[number]:
@@ -178,9 +179,9 @@ class Channel:
 
     Attributes:
         transport: the transport, which the channel owns.
-        caps: what one message may hold.
-        budget: what messages that arrive may hold together; None for any number.
-        trusts: whether this end trusts the other. A worker trusts the check process: it takes descriptors from there,
+        caps: the caps on one message.
+        budget: the budget of bytes for all messages that arrive; None for no limit.
+        trusts: True if this end trusts the other. A worker trusts the check process: it takes descriptors from there,
             and keeps what arrived. The check process takes none: a worker could shorten the memory under a reader.
     """
 

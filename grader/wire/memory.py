@@ -61,7 +61,7 @@ class MemoryBlock:
     Attributes:
         address, nbytes: where it lies.
         data: its bytes, which may be written to; keeps the owner alive.
-        writable: whether the other process may change it.
+        writable: True if the other process may change it.
         original: its bytes as they arrived, in the process that answers.
     """
 

@@ -23,7 +23,7 @@ class ObjectTable:
 
     Attributes:
         objects: lists, dicts, tensors and the like.
-        rows: what was last said of each object.
+        rows: the last row that was sent of each object.
         blocks: memory (`memory.MemoryBlock`); a process without PyTorch has none.
         storages: the storages of tensors, by block, start and size.
         versions: the count of in-place writes of each tensor, at the time when it arrived.

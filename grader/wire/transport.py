@@ -78,7 +78,7 @@ class SocketTransport(_Stream):
     """A connected Unix stream socket. Every wait is a poll, so that a deadline can end it.
 
     Attributes:
-        carries_descriptors: whether shared memory can travel.
+        carries_descriptors: True if shared memory can travel.
     """
 
     carries_descriptors = hasattr(os, "memfd_create")
@@ -122,6 +122,7 @@ class SocketTransport(_Stream):
                     sent = 0
 
     def _receive(self, view: memoryview, patience: Patience | None) -> int:
+        """Wait for bytes, read some into a view, and return how many they are; keep descriptors that come along."""
         # What is expected is hardly ever there yet, so it is waited for first.
         self._wait(select.POLLIN, patience)
         try:

@@ -83,9 +83,9 @@ class PlainModules(OwnModules):
     imports are left out without a note.
 
     Args:
-        folder: where its files are; lines of errors name them there.
+        folder: the folder of its files; lines of errors name them there.
         files: the Python files, by their paths from the folder.
-        packages: those that it does without.
+        packages: the packages that it does without.
     """
 
     def __init__(self, folder: str, files: Mapping[str, bytes], packages: Collection[str]) -> None:

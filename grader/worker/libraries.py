@@ -23,7 +23,7 @@ class Libraries:
     """The standard library alone, for exercises whose task takes all others away (`without` in exercise.yaml).
 
     Attributes:
-        probes: those that are ready-made, as they are before student code is loaded.
+        probes: the ready-made probes, as they are before student code is loaded.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Libraries:
         """Prepare this worker for a request; do nothing without PyTorch.
 
         Args:
-            timed: whether the request measures time, so that only student code may take time in it.
+            timed: True if the request measures time, so that only student code may take time in it.
         """
 
     def modules(self, folder: str, files: Mapping[str, bytes], without: Sequence[str]) -> OwnModules:

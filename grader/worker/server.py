@@ -124,6 +124,7 @@ class _Server:
             self._sandbox.end(pid)
 
     def _on_host_message(self, sock: socket.socket) -> None:
+        """Do what a message of the host asks for; close the socket if the host is gone."""
         message, descriptors = receive(sock)
         match message:
             case start_messages.OpenLane(number):
@@ -138,6 +139,7 @@ class _Server:
                 sock.close()
 
     def _on_lane_message(self, lane: int, sock: socket.socket) -> None:
+        """Start a worker for a lane; end the lane's workers if the lane is gone."""
         message, descriptors = receive(sock)
         match message:
             case start_messages.StartWorker():
@@ -236,7 +238,7 @@ class _Server:
         """Fork a worker that waits for its `StartWorker` message; return None if the system refuses to fork.
 
         Args:
-            starts_processes: whether the worker may start processes; see `Sandbox.fork`.
+            starts_processes: True if the worker may start processes; see `Sandbox.fork`.
         """
         ours, orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:

@@ -37,7 +37,7 @@ class ForkStarter(Starter):
     Args:
         server: this lane's socket to it.
         root: a private folder for the workers' folders.
-        groups: where caps on whole workers can be set, if anywhere.
+        groups: the control group in which caps on whole workers can be set, if there is one.
         plain: this lane's socket to the server of plain workers, if there is one.
 
     Attributes:
@@ -64,9 +64,9 @@ class ForkStarter(Starter):
 
         Args:
             limits: the limits on the worker's time and memory.
-            spared: whether the worker survives when an exercise takes too long and the lane's other workers are ended.
-            simulates: whether the worker will see a simulated accelerator.
-            without_torch: whether the worker has the standard library alone, without PyTorch and NumPy.
+            spared: True if the worker survives when an exercise takes too long and the lane's other workers are ended.
+            simulates: True if the worker will see a simulated accelerator.
+            without_torch: True if the worker has the standard library alone, without PyTorch and NumPy.
 
         Raises:
             WorkerLost: the machine cannot start another worker; the verdict is `broken`.
@@ -91,6 +91,7 @@ class ForkStarter(Starter):
     def _request_worker(
         self, server: socket.socket, limits: Limits, spared: bool, simulates: bool
     ) -> _Forked | Refused:
+        """Ask the server for a worker; return its process, or the refusal if the machine has no room for it."""
         own = worker_limits(limits)
         # Made from here: control groups are not seen behind the wall.
         group = self._groups.make(limits.memory_mb + _SLACK_MB, own.tasks) if self._groups else None

@@ -149,6 +149,7 @@ class WorkerProcess:
         before: tuple[float, float] | None = None
 
         def wait() -> float:
+            """Return for how many seconds to wait now; raise `WorkerLost` if the time of the request is over."""
             nonlocal before
             if time.monotonic() < started + _UNWATCHED_S:
                 return _UNWATCHED_S
@@ -173,6 +174,7 @@ class WorkerProcess:
             raise WorkerLost(Verdict.OVER_LIMIT, text)
 
     def _loss_of_worker(self, what: str) -> WorkerLost:
+        """Return an error that says why the worker ended: by its memory, its output, its time, or a crash."""
         # The order matters. A flood of output or a lack of memory may end a process in many ways, with any status;
         # those are examined first, because they say more than a signal does.
         ended = self.await_end()
@@ -279,8 +281,8 @@ class Losses:
     may be chance, such as a crash by a race. A timeout is not chance, because CPU time decides it.
 
     Attributes:
-        given_up: what is not called again, and why.
-        final: why no worker is started any more, if none is.
+        given_up: the requests that are not made again, each with the error.
+        final: the error for all further requests, if no worker is started any more; else None.
     """
 
     def __init__(self) -> None:
@@ -294,7 +296,7 @@ class Losses:
         Args:
             lost: the exception that says how the worker was lost.
             what: the name of the request.
-            full_time: whether the request had the usual time limit, and not a shorter one.
+            full_time: True if the request had the usual time limit, and not a shorter one.
         """
         self._counts[what] += 1
         timed_out = lost.verdict is Verdict.TIMED_OUT

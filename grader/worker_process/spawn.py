@@ -35,7 +35,7 @@ class SpawnStarter(Starter):
         root: a private folder for the workers' folders.
         command: starts an interpreter.
         on_start: called with the pid of each, so that the host can end what outlives this process.
-        roomy: whether they need address space for CUDA.
+        roomy: True if they need address space for CUDA.
         plain: starts an interpreter that has the standard library alone.
         spares: the kinds of spares that are started at once: False for those with PyTorch, True for plain ones.
     """
@@ -57,6 +57,7 @@ class SpawnStarter(Starter):
         self._spares: dict[bool, WorkerProcess] = {kind: self._spawn(without_torch=kind) for kind in spares}
 
     def _spawn(self, *, without_torch: bool = False) -> WorkerProcess:
+        """Start a worker in a fresh interpreter, in a session and a folder of its own."""
         folder, output = self.new_folder_and_output()
         with output.open("ab") as sink:
             # Its output is what goes to standard error: standard input and output are the channel. A session of its own
@@ -82,9 +83,9 @@ class SpawnStarter(Starter):
 
         Args:
             limits: the limits on the worker's time and memory.
-            spared: whether the worker survives when an exercise takes too long and the lane's other workers are ended.
-            simulates: whether the worker will see a simulated accelerator.
-            without_torch: whether the worker has the standard library alone, without PyTorch and NumPy.
+            spared: True if the worker survives when an exercise takes too long and the lane's other workers are ended.
+            simulates: True if the worker will see a simulated accelerator.
+            without_torch: True if the worker has the standard library alone, without PyTorch and NumPy.
         """
         del simulates  # the host ends the whole lane; what was not imported ahead is imported when it is used
         # Importing torch takes a while. A spare has had that time already; a start that failed leaves no spare.

@@ -34,8 +34,8 @@ class Starter:
     Attributes:
         make_room: ends a worker that is ready for later, and says whether there was one.
         students: the workers in which submissions run now.
-        started: how many workers it has started.
-        tested: of which kinds a worker was seen to work: of plain ones (True), and of those with PyTorch.
+        started: the number of workers that it has started.
+        tested: the kinds of which a worker was seen to work: True for plain workers, False for those with PyTorch.
         waiting: counts the time for which this process waits for workers.
     """
 
@@ -55,9 +55,9 @@ class Starter:
 
         Args:
             limits: the limits on the worker's time and memory.
-            spared: whether the worker survives when an exercise takes too long and the lane's other workers are ended.
-            simulates: whether the worker will see a simulated accelerator.
-            without_torch: whether the worker has the standard library alone, without PyTorch and NumPy.
+            spared: True if the worker survives when an exercise takes too long and the lane's other workers are ended.
+            simulates: True if the worker will see a simulated accelerator.
+            without_torch: True if the worker has the standard library alone, without PyTorch and NumPy.
         """
         raise NotImplementedError
 

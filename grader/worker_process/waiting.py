@@ -21,7 +21,7 @@ class Waiting:
     Attributes:
         no_core_s: seconds for which workers had no core while they were waited for, in this job; None if not known.
         mark: a byte that the host sees: whether a loss of this process now is due to a student's replies.
-        budget: what replies to the check that runs now may still hold.
+        budget: the budget of bytes that is left for replies to the check that runs now.
     """
 
     def __init__(self) -> None:

@@ -61,12 +61,12 @@ class Draft:
     """The files of an exercise, as texts.
 
     Attributes:
-        starter: what students get.
+        starter: the starter, which students get.
         reference: the reference.
         shown: the shown checks.
         hidden: the hidden checks, or "".
         probe: the probe file, or "".
-        probe_is_shown: whether it lies beside the shown checks.
+        probe_is_shown: True if it lies beside the shown checks.
         counts: the number of shown checks, of hidden ones, and of those among both that use the probe.
         points: the points of the exercise; None if nothing says them.
         by_hand: the points of the rules that a person grades, by rule.
@@ -498,7 +498,7 @@ def with_todos(text: str, *, of_checks: bool, data: Container[str] = ()) -> str:
 
     Args:
         text: the text of a ported file.
-        of_checks: whether it is a check file, and not the probe file.
+        of_checks: True if it is a check file, and not the probe file.
         data: names of files that it can read.
     """
     tree, edits = ast.parse(text), Edits(text)
@@ -535,6 +535,7 @@ def todos_of(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _find_todos(text: str, *, of_checks: bool, data: Container[str]) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of each TODO: what is missing here, or does not work, in a ported file."""
     source = CheckSource(ast.parse(text))
     known = _FIXTURES | {node.name for node in source.functions if source.decorator(node, FIXTURE)}
     for function in (one for one in source.functions if source.decorator(one, CHECK, FIXTURE)):

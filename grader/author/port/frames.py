@@ -99,6 +99,7 @@ class _ProxySupport:
         return all(map(self._allows_statement, body))
 
     def _allows_statement(self, node: ast.stmt) -> bool:
+        """Return whether a statement uses student results only in ways that a proxy of a table supports."""
         match node:
             case ast.Assert(test=test):
                 return self._allows_condition(test)
@@ -116,6 +117,7 @@ class _ProxySupport:
         return any(isinstance(one, ast.Name) and one.id in self._results for one in ast.walk(node))
 
     def _allows_condition(self, node: ast.expr) -> bool:
+        """Return whether a condition uses student results only in ways that a proxy of a table supports."""
         match node:
             case ast.BoolOp(values=values):
                 return all(map(self._allows_condition, values))
@@ -157,6 +159,7 @@ class _ProxySupport:
         return False
 
     def _allows_value(self, node: ast.expr) -> bool:
+        """Return whether an expression uses student results only in ways that a proxy of a table supports."""
         if not self._is_students(node):
             return True
         match node:

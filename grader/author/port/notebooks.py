@@ -130,7 +130,7 @@ class Assignment:
             name: the name in the notebook.
             source: its code.
             points: the points of the test, if the notebook says them.
-            is_hidden: whether students do not see it.
+            is_hidden: True if students do not see it.
         """
         plain = re.sub(r"\W", "_", name) or "cell"
         number = 1
@@ -297,6 +297,7 @@ Row = tuple[str, str, Mapping[str, Any], Mapping[str, Any]]
 
 
 def _read_nbgrader(rows: Sequence[Row]) -> Assignment:
+    """Return the code and the tests of an nbgrader notebook, with points, and notes on what a person grades."""
     made, words = Assignment("nbgrader"), ""
     for number, (kind, source, metadata, _) in enumerate(rows, 1):
         marks = metadata.get("nbgrader", {})
@@ -361,6 +362,7 @@ def _python_of_cell(source: str, number: int) -> str:
 
 
 def _read_otter(rows: Sequence[Row]) -> Assignment:
+    """Return the code and the tests of an Otter notebook, with points, and notes on what a person grades."""
     reader = _OtterReader()
     for number, (kind, source, _, cell) in enumerate(rows, 1):
         if kind == "code":

@@ -68,8 +68,8 @@ class Tests:
         items: its statements, without imports of student code; methods of test classes are functions.
         tests: the tests among them, by name.
         fixtures: its fixtures, by name.
-        needs: what a function of a check file takes besides its own parameters: "student", "reference", "rng".
-        beside: what one of the probe file takes: the student's functions and classes.
+        needs: the fixtures that each function of a check file takes besides its own parameters, such as `student`.
+        beside: the student's functions and classes that each function of the probe file takes.
 
     Raises:
         CourseError: there is nothing to port.
@@ -109,6 +109,7 @@ class Tests:
         self.beside = self._collect_needs(self.student_names, self._helpers | self.fixtures)
 
     def _record_import(self, name: str, module: str, inner: str, defined: Collection[str]) -> None:
+        """Record an imported name as the student's name or module, unless it is a library's or a helper's."""
         last = module.split(".")[-1]
         is_module = not inner or not module.strip(".")
         if self._is_library(module) or (inner if is_module and inner else last) in _HELPERS:

@@ -53,7 +53,7 @@ class Edits:
             node: the function or the call.
             name: the new name.
             first: the parameters or arguments that are inserted.
-            others_follow: whether the function already has parameters, or the call arguments, so that a comma must end
+            others_follow: True if the function already has parameters, or the call arguments, so that a comma must end
                 `first`.
         """
         start = self.start(node) if isinstance(node, ast.Call) else self._bytes.index(b"def ", self.start(node)) + 4
@@ -152,7 +152,7 @@ def top_statements(text: str, *, with_parameters: bool = True) -> list[TopStatem
 
     Args:
         text: the text of the file.
-        with_parameters: whether the names of a function's parameters count as names that it uses, as fixtures are used.
+        with_parameters: True if the names of a function's parameters count as names that it uses, as fixtures are used.
     """
     lines = lines_of(text)
     items, last = [], 0

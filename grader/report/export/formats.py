@@ -70,13 +70,13 @@ class ReportItem:
         id: unique in its exercise.
         title: one line, with its rule in front.
         verdict: a check's, or "not_started", "withheld", "left_out", "not_reached".
-        kind: how it counts.
+        kind: the way in which it counts.
         score: the score, in hundredths.
         text: the message for the student, or "".
-        shown: whether students have the check.
-        seconds: how long it took, if students may know.
+        shown: True if students have the check.
+        seconds: the seconds that it took, if students may know them.
         line: the line in the student's file, or None.
-        is_cause: whether it is the one of its exercise to fix first.
+        is_cause: True if it is the one of its exercise to fix first.
         place: its index among the first failures of each function, the cause at 0; None for all others.
     """
 
@@ -110,6 +110,7 @@ def items_of(report: ReportFile, *, points: bool = True) -> list[ReportItem]:
 
 
 def _items_of_exercise(exercise: ExerciseEntry, *, points: bool) -> Iterator[ReportItem]:
+    """Yield the items of an exercise: one for each check, and one for each kind of check that did not run."""
     causes = Causes.of([row.graded for row in exercise.checks])
     firsts = [*([causes.cause] if causes.cause else []), *causes.firsts]
     mistakes = _mistakes_by_check(exercise, [first.check.id for first in firsts])
@@ -174,7 +175,7 @@ def _undecided_item(
         title: the title of the item.
         worth: the points of the checks, in hundredths.
         text: the message for the student.
-        shown: whether students have the checks.
+        shown: True if students have the checks.
     """
     return ReportItem(exercise, id, title, id, "undecided", Score(0, worth, worth), text, shown)
 
@@ -182,6 +183,7 @@ def _undecided_item(
 def _item_of_check(
     exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: bool, mistakes: Sequence[str] = ()
 ) -> ReportItem:
+    """Return the item of a check: its kind, its score, and its message with notes about points."""
     verdict, score, text = row.graded.verdict, row.graded.score, row.message
     kind: Counted = "passed" if verdict is Verdict.PASSED else "lost" if verdict.decided else "undecided"
     if row.set_by:
@@ -218,8 +220,8 @@ class Options:
 
     Attributes:
         environ: the environment, in which platforms tell what is graded.
-        points: whether points are shown: what a public repository's workflow prints is public.
-        hidden: when students see hidden checks, where a platform lets one choose.
+        points: True if points are shown: what a public repository's workflow prints is public.
+        hidden: the time from which students see hidden checks, where a platform lets one choose.
         folder: the folder of the submission, from the root of the repository; None if it lies outside.
     """
 
@@ -281,6 +283,7 @@ def gradescope(report: ReportFile, options: Options) -> str:
 
 
 def _gradescope_test(item: ReportItem, place: int, options: Options) -> dict[str, Any]:
+    """Return an item as a test of Gradescope's results.json; an undecided item has no score."""
     decided = {
         "score": json_points(item.score.earned),
         "max_score": json_points(item.score.possible),

@@ -38,10 +38,10 @@ class ScoreColumn:
         title: the title of the column; "" for the one that is called as the platform calls it.
         possible: full marks, in hundredths of a point; of a sheet of extra credit all of its points.
         scores: hundredths of a point by author; None while they are undecided.
-        is_bonus: whether all of it is extra credit: the platform may have 0 points for it.
+        is_bonus: True if all of it is extra credit: the platform may have 0 points for it.
         names: the names of people, by the numbers of authors.
         platform: the platform that gave these numbers; "" if unknown.
-        source: what it is, for messages: the hand-in, and the folder of results.
+        source: a text for messages: the hand-in, and the folder of results.
     """
 
     title: str
@@ -58,10 +58,10 @@ class Filled:
     """The result of filling scores into a table: counts of cells, and the authors whom staff should look at.
 
     Attributes:
-        scores: how many cells have a score now.
-        replaced: how many of these had another score before.
-        absent: how many people in the table handed in nothing.
-        again: whether the table was filled in after it was downloaded, and before now.
+        scores: the number of cells that have a score now.
+        replaced: the number of these that had another score before.
+        absent: the number of people in the table who handed in nothing.
+        again: True if the table was filled in after it was downloaded, and before now.
         named: the authors, by what is said of them.
     """
 
@@ -77,7 +77,7 @@ class Filled:
         Args:
             place: the path of the file that was written.
             names: the names that are printed behind authors, by author.
-            zeros: whether people who handed in nothing got 0.
+            zeros: True if people who handed in nothing got 0.
         """
         replaced = f", {self.replaced} in place of another score" if self.replaced else ""
         yield f"{pluralize(self.scores, 'score')} filled in{replaced}: {place}"
@@ -113,8 +113,8 @@ def fill_columns(
         table: the open file, which is changed in memory.
         kind: "canvas" or "moodle".
         columns: the scores of each hand-in.
-        scales: whether scores are scaled, where the platform has another number of points.
-        zeros: whether people without a submission get 0.
+        scales: True if scores are scaled, where the platform has another number of points.
+        zeros: True if people without a submission get 0.
 
     Raises:
         CourseError: the file is not of this kind, lacks a column, has other points for it, or is of another assignment;
@@ -193,8 +193,8 @@ def _fill_column(
         column: the scores of the hand-in.
         place: the index of the column in the table.
         done: the result for all hand-ins, which is changed.
-        scales: whether scores are scaled, where the platform has another number of points.
-        zeros: whether people without a submission get 0.
+        scales: True if scores are scaled, where the platform has another number of points.
+        zeros: True if people without a submission get 0.
     """
     owners = defaultdict[Person | None, list[str]](list)
     for author in column.scores:
@@ -246,7 +246,7 @@ def _scale_score(table: CsvTable, column: ScoreColumn, score: int, most: int | N
         column: the scores of the hand-in.
         score: the score, in hundredths of the course's points.
         most: the maximum of the column on the platform, in hundredths; None if not known.
-        scales: whether the score is scaled, where the platform has another maximum than the course.
+        scales: True if the score is scaled, where the platform has another maximum than the course.
 
     Raises:
         CourseError: the platform has another maximum, and `scales` is False.

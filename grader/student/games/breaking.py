@@ -58,7 +58,7 @@ def play(
         setup: the set-up of the lanes.
         seed: the seed that chooses the fault.
         progress: the progress that the run reports to.
-        give_up: whether the student gives up: the fault is then named, and the student's own file restored.
+        give_up: True if the student gives up: the fault is then named, and the student's own file restored.
 
     Raises:
         CourseError: no fault is planted, or none can be.

@@ -48,7 +48,7 @@ class Question:
         wrong: other answers.
         why: the reason, in a sentence or two.
         since: the version from which on the answer is another one, or "".
-        holds: what must be true as well for the reason.
+        holds: the expressions that must be true as well for the reason.
     """
 
     module: str
@@ -111,6 +111,7 @@ def read_questions(course: Course, exercises: Collection[str] | None = None) -> 
 
 
 def _questions_of_file(file: DrillFile, module: str, where: str) -> list[Question]:
+    """Return the questions of a module's drill.yaml: first its rounds, then those with choices."""
     rounds = [
         Question(
             module=module,
@@ -207,6 +208,7 @@ def _answer_of_change(question: Question) -> DrillAnswer:
 
 
 def _answer_of_value(question: Question) -> DrillAnswer:
+    """Run the lines of a question in this process; return the last value, or what is raised, among the choices."""
     names: dict[str, Any] = {}
     *first, last = question.lines
     try:
@@ -239,7 +241,7 @@ class AnsweredQuestions:
     """The questions that were answered, in a file of the student's folder.
 
     Attributes:
-        problem: why earlier answers are not known, or why these are not saved; "" if all is well.
+        problem: a sentence on why earlier answers are not known, or why these are not saved; "" if all is well.
     """
 
     def __init__(self, course: Course) -> None:
@@ -305,8 +307,8 @@ class Drill:
 
     Attributes:
         left: the next questions, in their order.
-        first: how many questions were answered right at the first try.
-        answered: how many different ones were answered.
+        first: the number of questions that were answered right at the first try.
+        answered: the number of different questions that were answered.
         longest: the longest row of right answers.
     """
 

@@ -133,6 +133,7 @@ def _is_operand(node: ast.expr) -> bool:
 
 
 def _faults_at(node: ast.AST, text: _Text) -> Iterator[PlantedFault]:
+    """Yield the faults that can be planted at one node of a student's code."""
     match node:
         case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant | ast.Tuple | ast.List):
             yield text.fault_at(*text.span(value), f"{text.operand(value)}.clone()", "it returns a copy")
@@ -163,6 +164,7 @@ def _faults_at(node: ast.AST, text: _Text) -> Iterator[PlantedFault]:
 
 
 def _call_faults(node: ast.Call, text: _Text) -> Iterator[PlantedFault]:
+    """Yield the faults that can be planted in a call: arguments left out, swapped or changed, another dtype."""
     parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
     parts.sort(key=text.span)
     for place, part in enumerate(parts):

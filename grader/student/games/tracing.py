@@ -72,7 +72,7 @@ def traced_lines(runs: Sequence[TracedRun], width: int, *, plain: bool) -> Itera
     Args:
         runs: the runs of the checks.
         width: the width of a line, in characters.
-        plain: whether sentences replace timelines.
+        plain: True if sentences replace timelines.
     """
     for run in (run for run in runs if run.moments):
         yield from prose(for_terminal(run.title, one_line=True), width)
