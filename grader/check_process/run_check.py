@@ -103,7 +103,7 @@ class CheckRunner:
         return Run(outcome_of_check(row, error, self._comparison, student), error)
 
     def _run_item(self, item: pytest.Function, following: pytest.Item | None, check_s: float) -> BaseException | None:
-        """Set the fixtures of a check up, call it, tear them down; return what the first failing step raised.
+        """Set up a check's fixtures, call the check, and tear the fixtures down; return the first exception, or None.
 
         pytest's own protocol also calls thirty hooks. They are left out: they have no effect here, and take longer than
         many a check.

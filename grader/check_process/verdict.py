@@ -271,7 +271,7 @@ def _reason_of(error: BaseException | None, path: Path, comparison: Comparison |
 def _reason_of_check_error(
     error: BaseException, path: Path, comparison: Comparison | None, student: Connection
 ) -> Reason:
-    """Return the verdict and the message for an exception that the check's own code raised, or pytest."""
+    """Return the verdict and the message for an exception that pytest or the check's own code raised."""
     match error:
         case pytest.skip.Exception():
             return Reason(Verdict.NOT_RUN, error.msg or "")

@@ -146,7 +146,7 @@ def explain_loss(failed: FailedCall, operands: Sequence[Operand]) -> Found | Non
 
 
 def _loss_of_classes(name: str, first: Operand, target: Operand, ignored: int) -> Found | None:
-    """Return why a loss cannot take numbers of classes: by dtype, shape or value; None if that is not the reason."""
+    """Return why a loss cannot take a target of class numbers: by dtype, shape or value; None if it can."""
     dim = min(len(first.shape) - 1, 1)
     classes, wanted = first.shape[dim], first.shape[:dim] + first.shape[dim + 1 :]
     both = named_shapes([first, target])
