@@ -52,6 +52,7 @@ def reply_to(request: Request, course: Sequence[Exercise]) -> Reply:
 
 
 def _reply_about_text(text: Text) -> Reply:
+    """Return what is wanted of a text: names, functions, code without people's names, or tokens."""
     if text.wanted == "names":
         names = set(code.names_in_sources(*text.files, functions=text.known))
         return Reply(names=tuple(sorted(names)))

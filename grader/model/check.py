@@ -186,7 +186,7 @@ class Outcome:
         results: digests of what each call returned, by function, where a diagnosis compares answers.
         stopped_at: the files and lines of student code, outermost first, at which an exception or the end of its
             process stopped the check.
-        ended_process: whether student code ended its process or called exit().
+        ended_process: True if student code ended its process or called exit().
     """
 
     check: str

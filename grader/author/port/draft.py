@@ -106,7 +106,7 @@ class _Rule:
 
         Args:
             number: its number.
-            calls: how each name is called, such as "f(x, y)".
+            calls: the call of each name, such as "f(x, y)".
         """
         heads = ", ".join(f"`{calls[name]}`" for name in self.names)
         if not self.lines:

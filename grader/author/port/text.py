@@ -208,6 +208,7 @@ def _names_read_first(node: ast.stmt) -> set[str]:
     bound, read = set[str](), set[str]()
 
     def visit(*nodes: ast.AST) -> None:
+        """Add to `read` and `bound` the names of these nodes, in the order in which they run."""
         for one in nodes:
             match one:
                 case ast.Name(id=name, ctx=ast.Store()):
