@@ -95,7 +95,7 @@ class Libraries:
             raise ValueError(f"there is no device {mode!r} without PyTorch")
 
     def record_import(self) -> None:
-        """Record the state that the import of the submission has changed; without PyTorch there is none."""
+        """Record the state that the import of the submission has changed; nothing in a worker without PyTorch."""
 
     def seed(self, number: int) -> None:
         """Seed all generators that student code draws from."""
