@@ -258,13 +258,16 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 def _differences(mine: Tensor, wanted: Tensor, rtol: float, atol: float) -> tuple[Tensor, Tensor]:
-    """Return which elements are wrong, and by how much. Integers of every size are compared exactly."""
+    """Return which elements are wrong, and by how much. Without a tolerance, integers are compared exactly."""
     if not _is_inexact(mine.dtype) and not _is_inexact(wanted.dtype):
         wrong = mine.to(torch.int64) != wanted.to(torch.int64)
         # int64 does not hold its upper half, where two numbers may become one. As floats they are apart.
         if torch.uint64 in (mine.dtype, wanted.dtype):
             wrong |= mine.double() != wanted.double()
-        return wrong, (mine.double() - wanted.double()).abs()
+        error = (mine.double() - wanted.double()).abs()
+        if rtol or atol:  # of a check, as integers have none by default
+            wrong &= ~(error <= atol + rtol * wanted.double().abs())
+        return wrong, error
     # In float64, so that the comparison adds no rounding of its own.
     wide = torch.complex128 if mine.dtype.is_complex or wanted.dtype.is_complex else torch.float64
     a, b = mine.to(wide), wanted.to(wide)

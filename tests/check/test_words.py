@@ -108,6 +108,17 @@ def test_values_are_compared_after_a_cast() -> None:
     assert failure(assert_values, torch.zeros(1), nan, rtol=1e9, atol=1e9).public.startswith("the result has the wrong")
 
 
+def test_a_tolerance_counts_for_integers() -> None:
+    """A tolerance that a check gives counts for integers, too, up and down, whatever their dtype holds."""
+    expected = torch.tensor([100, 100], dtype=torch.uint8)
+    assert_close(torch.tensor([98, 102], dtype=torch.uint8), expected, atol=2)
+    assert_values(torch.tensor([103, 100]), expected, rtol=0.03)
+    assert_values(np.int8(-2), 1, atol=3)
+    failure(assert_values, torch.tensor([97, 100], dtype=torch.uint8), expected, atol=2)
+    failure(assert_values, torch.tensor([-128, 0], dtype=torch.int8), torch.tensor([127, 0], dtype=torch.int8), atol=2)
+    failure(assert_values, torch.tensor([2**53 + 1]), torch.tensor([2**53]), rtol=0, atol=0)
+
+
 def test_a_wrong_shape_is_not_broadcast() -> None:
     """An answer is never broadcast to the expected shape."""
     wrong = failure(assert_values, torch.ones(3, 1), torch.ones(3))
