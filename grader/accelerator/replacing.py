@@ -39,6 +39,8 @@ def put(owner: Any, name: str, new: Any) -> None:
     if isinstance(new, TensorAttribute):
         new.__name__ = name
     original = inspect.getattr_static(owner, name, None)
+    if original is None:
+        original = getattr(owner, name, None)  # `torch._VF` looks its functions up elsewhere
     # Without this, TorchScript would try to compile our Python function in the place of an operator that it knows.
     operator = torch.jit._builtins._find_builtin(original)
     setattr(owner, name, _wrap_like(original, new))

@@ -158,6 +158,70 @@ def test_scripts_know_what_is_replaced() -> None:
     assert torch.equal(script(torch.ones(3, device="cuda")), 1 + torch.fft.fftfreq(3))
 
 
+def _fills(x: torch.Tensor) -> torch.Tensor:
+    return torch.zeros(3, device="cuda") + x
+
+
+def _moves(x: torch.Tensor) -> torch.Tensor:
+    return x.cuda()
+
+
+def _asks(x: torch.Tensor) -> bool:
+    return x.is_cuda or x.device == torch.device("cuda:0")
+
+
+def _asks_through_another(x: torch.Tensor) -> bool:
+    return _asks(x)
+
+
+def _says(x: torch.Tensor) -> str:
+    return x.device.type
+
+
+def _takes(x: torch.Tensor, device: torch.device) -> torch.Tensor:
+    return torch.ones(3, device=device) + x.to(device)
+
+
+@in_mode("cuda")
+def test_scripts_that_name_the_device() -> None:
+    """A script that names CUDA is refused in words, with CPU tensors only if it gets there; a device may be given."""
+    warnings.simplefilter("ignore")  # of torch.jit itself
+    compile_it: Any = torch.jit.script
+    x, here = torch.ones(3, device="cuda"), torch.ones(3)
+    for function in (_fills, _moves, _asks, _asks_through_another):
+        with raises(NotImplementedError, "TorchScript knows the simulated device under another name"):
+            compile_it(function)(x)
+    for function in (_fills, _moves):
+        with raises(NotImplementedError, "call the function or module without torch.jit.script"):
+            compile_it(function)(here)
+    assert [compile_it(function)(here) for function in (_asks, _asks_through_another)] == [False, False]
+    assert [compile_it(_says)(one) for one in (x, here)] == ["cuda", "cpu"]
+    assert str(compile_it(_takes)(here, torch.device("cuda")).device) == "cuda:0"
+    assert str(compile_it(_takes)(x, device=x.device).device) == "cuda:0"
+    traced: Any = torch.jit.trace(lambda x: x + torch.ones(3, device="cuda"), x)
+    assert traced(x).tolist() == [2, 2, 2]
+
+
+class _First(nn.Module):
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        made: torch.Tensor = self.layer(x)[0]
+        return made
+
+
+@pytest.mark.parametrize("kind", [nn.GRU, nn.LSTM, nn.RNN])
+@in_mode("cuda")
+def test_recurrent_layers_are_scripted(kind: Any) -> None:
+    """A scripted recurrent layer returns on the device what the plain one returns."""
+    warnings.simplefilter("ignore")  # of torch.jit itself
+    compile_it: Any = torch.jit.script
+    layer, x = _First(kind(3, 4)).cuda(), torch.randn(2, 5, 3, device="cuda")
+    assert torch.allclose(compile_it(layer)(x), layer(x))
+
+
 @in_mode("cuda")
 def test_storages() -> None:
     """New storages, slices, typed ones and their copies lie on the device; none ends the process."""

@@ -1,8 +1,10 @@
-"""Scripted modules are saved from the CPU alone, and loaded to any device."""
+"""Scripted modules are saved from the CPU alone, and loaded to any device; scripts that name CUDA are refused."""
 
 from __future__ import annotations
 
 import functools
+import re
+import weakref
 from typing import Any
 
 import torch
@@ -10,16 +12,30 @@ import torch
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
-from grader.accelerator.sim.machine import Machine
+from grader.accelerator.sim.machine import INNER, Machine
 
 _JIT = (
     "torch.jit.save is not supported for a module on the simulated device {}; call its .cpu() before you save it, and "
     ".cuda() after you load it"
 )
 
+_SCRIPT = (
+    "TorchScript knows the simulated device under another name, so a script cannot name CUDA, call .cuda() or ask for "
+    ".is_cuda; call the function or module without torch.jit.script, for example with PYTORCH_JIT=0 in the environment"
+)
+
+_NAMES_CUDA = re.compile(r'prim::Constant\[value="cuda|= aten::cuda\(|= prim::is_cuda\(')
+"""What a script has in its graph that names CUDA, or asks whether a tensor is on it."""
+
 
 def install(machine: Machine) -> None:
-    """Let `torch.jit.save` raise for modules on the device, and `torch.jit.load` load a module to any device."""
+    """Let `torch.jit.save` raise for modules on the device, and `torch.jit.load` load a module to any device.
+
+    In mode "cuda", a call of a script that names CUDA, or asks whether a tensor is on it, raises.
+    """
+    if machine.kind == "cuda":
+        for script in (torch._C.ScriptFunction, torch._C.ScriptMethod):
+            put(script, "__call__", _wrap_script_call(machine, script.__call__))
     jit: Any = torch.jit
     kind = jit.RecursiveScriptModule
 
@@ -46,3 +62,36 @@ def install(machine: Machine) -> None:
         return original(f, "cpu", **options).to(machine.devices[machine.index_of(map_location)].public)
 
     put(torch.jit, "load", load)
+
+
+def _wrap_script_call(machine: Machine, original: Any) -> Any:
+    """Return a wrapper of a script's `__call__` that refuses scripts which name CUDA.
+
+    Devices among the arguments and as the result are exchanged for those that TorchScript knows.
+    """
+    named: Any = weakref.WeakKeyDictionary()  # whether a script names CUDA
+
+    @functools.wraps(original)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self not in named:
+            # With all functions that it calls. The method knows the device by its inner name, which a trace records.
+            named[self] = _NAMES_CUDA.search(self.inlined_graph.str(False)) is not None
+        # Of CPU tensors it may ask.
+        if named[self] and any(isinstance(one, SimTensor) for one in (*args, *kwargs.values())):
+            raise refusal(_SCRIPT)
+        inner = [_inner(machine, one) for one in args]
+        try:
+            out = original(self, *inner, **{key: _inner(machine, one) for key, one in kwargs.items()})
+        except RuntimeError:
+            if named[self]:
+                raise refusal(_SCRIPT) from None
+            raise
+        if isinstance(out, str):
+            return re.sub(rf"^{INNER}(?=$|:)", machine.kind, out)
+        return machine.public_device(out) if isinstance(out, torch.device) else out
+
+    return call
+
+
+def _inner(machine: Machine, value: Any) -> Any:
+    return machine.to_inner_device(value) if isinstance(value, torch.device) else value
