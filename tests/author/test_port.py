@@ -348,3 +348,29 @@ def test_the_command_says_what_is_left(type_grade: WarmGrade, home: Path, tmp_pa
     assert "write a probe: a function of the probe file that does this" in ran.stdout  # of a comment of two lines
     assert (home / "solutions/02_more/third/probe_third.py").is_file()
     assert not (home / "solutions/02_more/third/wrong").exists()
+
+
+def test_imports_inside_of_tests_are_of_student_code() -> None:
+    """A course may import in each test, and may call its module `code`, as a module of Python is called."""
+    reference = "import numpy as np\n\n\ndef add(x, y):\n    return x + y\n"
+    test = """
+        def test_add():
+            from code import add
+
+            assert add(1, 2) == 3
+    """
+    draft = port(test, reference)
+    assert 'def check_add(student):\n    """Add"""\n\n    assert student.add(1, 2) == 3\n' in draft.shown
+    assert "import code" not in draft.shown and "from code" not in draft.shown
+    assert "\nimport numpy as np\n" in draft.starter
+
+
+def test_a_method_called_backward_is_not_a_gradient() -> None:
+    """A loss that students write may have a method of this name, with arguments."""
+    test = """
+        from solution import Loss
+
+        def test_backward():
+            assert Loss().backward(1, 2) == 3
+    """
+    assert port(test).counts == (1, 0, 0)

@@ -67,7 +67,7 @@ def convert_to_pytest(text: str) -> str:
     needed = [
         name for name in ("pytest", "re") if re.search(rf"\b{name}\.", "\n".join(used)) and not _imports(tree, name)
     ]
-    first = next((one for one in tree.body if not _must_be_first(one)), None)
+    first = next((one for one in tree.body if not must_be_first(one)), None)
     if needed and first is not None:
         edits.insert_above(first, "".join(f"import {name}\n" for name in needed))
     return edits.result()
@@ -77,7 +77,7 @@ def _imports(tree: ast.Module, name: str) -> bool:
     return any(one.name == name for node in tree.body if isinstance(node, ast.Import) for one in node.names)
 
 
-def _must_be_first(node: ast.stmt) -> bool:
+def must_be_first(node: ast.stmt) -> bool:
     """Return whether a statement must come first in a file: a docstring, or an import of `__future__`."""
     is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return is_text or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
@@ -213,7 +213,7 @@ def _with_setups(text: str) -> str:
             if one.attr in prepared:
                 edits.replace(one, one.attr)
         for method in (one for one in others if one.name.startswith("test")):
-            first = next((one for one in method.body if not _must_be_first(one)), None)
+            first = next((one for one in method.body if not must_be_first(one)), None)
             if first is not None:
                 edits.insert_above(first, "".join(_setup_code(text, setup, first.col_offset) for setup in setups))
     return edits.result()
@@ -221,7 +221,7 @@ def _with_setups(text: str) -> str:
 
 def _setup_code(text: str, setup: Function, column: int) -> str:
     """Return the statements of a `setUp`, with variables in place of attributes, indented to a column."""
-    body: Sequence[ast.stmt] = [one for one in setup.body if not _must_be_first(one)]
+    body: Sequence[ast.stmt] = [one for one in setup.body if not must_be_first(one)]
     if not body:
         return ""
     edits = Edits(text)

@@ -273,11 +273,13 @@ class Port:
         for test in self._plain.tests:
             needed = statements_needed(self._plain.items, [test])
             names = {self._plain.name_in_checks(item.name) for item in needed} - self._plain.fixtures.keys()
-            nodes = (node for item in needed for node in ast.walk(item.node))
+            nodes = [node for item in needed for node in ast.walk(item.node)]
+            own = {node.func for node in nodes if isinstance(node, ast.Call) and len(node.args) > 1}
+            nodes = [node for node in nodes if node not in own]  # a method of a loss, which is called `backward`, too
             others = [item for item in needed if item.name != test]
             if (
                 names & flagged
-                or any(getattr(node, "attr", "") in _GRADIENTS for node in nodes)
+                or any(map(_looks_at_gradients, nodes))
                 or (frames and self._plain.needs_data_frames(test, others))
                 or self._plain.draws_figures(needed)
                 or any(modules_among(item.node, self._data) for item in needed)
@@ -316,6 +318,11 @@ class Port:
         return with_todos(text, of_checks=False, data=self._data) if items else ""
 
 
+def _looks_at_gradients(node: ast.AST) -> bool:
+    """Return whether a node is an attribute such as `x.grad` or `loss.backward`."""
+    return getattr(node, "attr", "") in _GRADIENTS
+
+
 def _is_autouse(fixture: ast.AST) -> bool:
     """Return whether a fixture has the argument `autouse`, so that all tests use it."""
     calls = [one for one in getattr(fixture, "decorator_list", ()) if isinstance(one, ast.Call)]
@@ -338,6 +345,8 @@ def _with_rule(text: str, rule: str, share: int, example: str) -> str:
 
 DOCSTRING = "@docstring@"
 """Stands in the place of the docstring of the stubs."""
+_USUAL_IMPORTS = ("import torch", "import numpy as np", "from torch import nn", "import torch.nn as nn")
+"""Imports of the reference that students get, whether a stub needs them or not."""
 _RAISES = "raise NotImplementedError"
 _TODO = f"{_RAISES}  # TODO"
 
@@ -396,7 +405,8 @@ def stubs_of(
     calls = {item.name: _call_text(item.node) for item in items} | {name: name for name in names if name in variables}
     whole = [*imports, *own, *items]
     chosen = statements_needed(whole, [*names, *begun])
-    stubs = source_of_file(DOCSTRING, [item for item in whole if item in chosen or is_seed_call(item.node)])
+    chosen += [item for item in whole if is_seed_call(item.node) or item.text.strip() in _USUAL_IMPORTS]
+    stubs = source_of_file(DOCSTRING, [item for item in whole if item in chosen])
     rows = [row for item in late for row in ["", *item.text.rstrip("\n").split("\n")]]
     comments = [_NEEDS_YOURS, *(f"# {row}".rstrip() for row in rows[1:])] if late else []
     return calls, stubs + "".join(f"{row}\n" for row in ["", *comments] if late)

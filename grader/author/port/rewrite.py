@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 import numpy as np
 
-from grader.author.port.asserts import convert_to_pytest
+from grader.author.port.asserts import convert_to_pytest, must_be_first
 from grader.author.port.frames import draws_figures, needs_data_frames
 from grader.author.port.text import Edits, TopStatement, indent_block, source_of_file, top_statements
 from grader.course.answers import first_line_number, lines_of, undefined_and_defined_names
@@ -19,7 +19,7 @@ from grader.lint.lines import graph_attribute
 from grader.lint.scope import FIXTURE, CheckSource, ExprKind, Function, Scope, imported_names, parameters, scopes
 from grader.model.errors import CourseError
 
-_LIBRARIES = sys.stdlib_module_names | {
+_LIBRARIES = (sys.stdlib_module_names - {"code"}) | {
     *("torch", "numpy", "pytest", "scipy", "pandas", "einops", "jaxtyping", "hypothesis", "torchvision", "sklearn"),
     *("matplotlib", "tqdm", "typing_extensions", "transformers", "tiktoken", "PIL", "yaml", "psutil"),
 }
@@ -78,7 +78,7 @@ class Tests:
     def __init__(self, text: str, defined: Collection[str] = (), module: str = "", data: Collection[str] = ()) -> None:
         self._module = module
         try:
-            text = convert_to_pytest(text)
+            text = self._with_imports_at_top(convert_to_pytest(text))
             whole = top_statements(text)
         except (SyntaxError, ValueError) as error:
             raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
@@ -122,6 +122,24 @@ class Tests:
         else:  # an adapter's name is the student's name with "run_" before it
             is_adapter = last == "adapters" and inner not in defined
             self._names[name] = inner.removeprefix("run_") if is_adapter else inner
+
+    def _with_imports_at_top(self, text: str) -> str:
+        """Return a test file whose imports of student code inside of functions stand at its top."""
+        tree, edits = ast.parse(text), Edits(text)
+        moved = list[str]()
+        for function in (node for node in ast.walk(tree) if isinstance(node, Function)):
+            for node in (one for one in ast.walk(function) if isinstance(one, ast.Import | ast.ImportFrom)):
+                if any(self._is_library(module) for module, _ in imported_names(node).values()):
+                    continue
+                moved.append(f"{ast.unparse(node)}\n")
+                if node in function.body and len(function.body) > 1:
+                    edits.drop(node)
+                else:
+                    edits.replace(node, "pass")
+        first = next((node for node in tree.body if not must_be_first(node)), None)
+        if first is not None:
+            edits.insert_above(first, "".join(dict.fromkeys(moved)))
+        return edits.result()
 
     def _is_library(self, module: str) -> bool:
         return module != self._module if self._module else module.split(".")[0] in _LIBRARIES
@@ -422,7 +440,7 @@ def _insert_title(edits: Edits, item: TopStatement, test: Function) -> None:
     title = item.name.removeprefix("test").strip("_").replace("_", " ").capitalize() or "All"
     first = test.body[0]
     row, rows = first_line_number(first), lines_of(item.text)
-    while rows[row - 2].lstrip().startswith("#"):
+    while not rows[row - 2].strip() or rows[row - 2].lstrip().startswith("#"):
         row -= 1
     edits.insert_at_line(row, f'{" " * first.col_offset}"""{title}"""\n')
 
