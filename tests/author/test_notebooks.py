@@ -579,13 +579,15 @@ PARTS = notebook(
 
 
 def test_students_get_the_part_of_a_cell_that_is_given() -> None:
-    """A stub has the lines around the solution; code that needs a stub stands in comments, so the starter loads."""
+    """A stub has the lines around the solution; code that needs a stub does not run at first, so the starter loads."""
     draft = draft_of(PARTS)
     scope: dict[str, Any] = {}
     exec(draft.starter, scope)
     assert (scope["limit"], scope["step"], scope["given"](3)) == (5, None, 3)
     assert "    total = x.sum()\n    raise NotImplementedError  # TODO\n    return total\n" in draft.starter
-    assert "# doubled = double(rows)\n" in draft.starter
+    assert "if False:  # TODO write True when" in draft.starter and "    doubled = double(rows)\n" in draft.starter
+    # What students have is not a line of the solution, which `grade release` would refuse to give them.
+    assert "# Say what is doubled." in draft.starter and "# Say what is doubled." not in draft.reference
     assert "given" not in (ast.get_docstring(ast.parse(draft.starter)) or "")
 
 

@@ -48,7 +48,7 @@ import pytest
 """
 _DOES = {True: "returns", False: "is"}
 _WIDTH = 118
-_NEEDS_YOURS = "# The code below was given, and needs what you write: then remove the comment signs."
+_NEEDS_YOURS = "if False:  # TODO write True when you have written what the code below needs"
 _LOOKS_AT_NOTHING = (
     "# TODO: this looks at nothing of student code, and passes for every answer: leave it out, or look for a name in "
     "`source(student)`\n"
@@ -236,11 +236,14 @@ class Port:
         }
         places = [f"# {rule}  TODO: your answer, as a comment or as code\n" for rule in by_hand]
         automatic = float(sum(self._points.values()))
+        starter = with_docstring(stubs, task) + "\n" * bool(places) + "\n".join(places)
+        reference = _without_comments_of(starter, self._reference)
+        checks = self._check_file("Hidden checks: each names its rule and gives a call to try.", _NO_EXAMPLE, hidden)
         return Draft(
-            starter=with_docstring(stubs, task) + "\n" * bool(places) + "\n".join(places),
-            reference=self._reference or stubs.replace(DOCSTRING, "TODO: write the reference."),
+            starter=starter,
+            reference=reference or stubs.replace(DOCSTRING, "TODO: write the reference."),
             shown=self._check_file("Shown checks: students have this file.", "", shown),
-            hidden=self._check_file("Hidden checks: each names its rule and gives a call to try.", _NO_EXAMPLE, hidden),
+            hidden=_without_comments_of(starter, checks),
             probe=self._probe_file(),
             probe_is_shown=any(test in self._beside for test in shown),
             counts=(len(shown), len(hidden), len(self._beside)),
@@ -323,6 +326,24 @@ def _looks_at_gradients(node: ast.AST) -> bool:
     return getattr(node, "attr", "") in _GRADIENTS
 
 
+def _without_comments_of(starter: str, reference: str) -> str:
+    """Return a reference without the comments that the starter has, as no line of a solution may stand in a starter."""
+    known = {words for _, words in _comments_in(starter)}
+    rows = reference.splitlines(keepends=True)
+    for row, words in [*_comments_in(reference)]:
+        if words in known:
+            line = rows[row - 1].rstrip("\n").removesuffix(words).rstrip()
+            rows[row - 1] = f"{line}\n" if line else ""
+    return "".join(rows)
+
+
+def _comments_in(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the comments in Python source, each with the number of its line."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string.rstrip()
+
+
 def _is_autouse(fixture: ast.AST) -> bool:
     """Return whether a fixture has the argument `autouse`, so that all tests use it."""
     calls = [one for one in getattr(fixture, "decorator_list", ()) if isinstance(one, ast.Call)]
@@ -374,7 +395,7 @@ def stubs_of(
         names: the functions and classes that it uses.
         reference: the text of the reference, or "".
         given: the text of what students get besides the stubs; what the reference does not need is left out. A
-            statement that needs what students write stands in comments at the end.
+            statement that needs what students write stands at the end, and does not run at first.
         skeletons: functions and classes of which students get a part, by name.
         kept: names that students get as they are.
         solved: names that students write, those among `names` and others.
@@ -407,9 +428,8 @@ def stubs_of(
     chosen = statements_needed(whole, [*names, *begun])
     chosen += [item for item in whole if is_seed_call(item.node) or item.text.strip() in _USUAL_IMPORTS]
     stubs = source_of_file(DOCSTRING, [item for item in whole if item in chosen])
-    rows = [row for item in late for row in ["", *item.text.rstrip("\n").split("\n")]]
-    comments = [_NEEDS_YOURS, *(f"# {row}".rstrip() for row in rows[1:])] if late else []
-    return calls, stubs + "".join(f"{row}\n" for row in ["", *comments] if late)
+    waits = "".join(f"{textwrap.indent(ast.unparse(item.node), '    ')}\n" for item in late)
+    return calls, stubs + (f"\n\n{_NEEDS_YOURS}\n{waits}" if late else "")
 
 
 def _divide_by_need(
