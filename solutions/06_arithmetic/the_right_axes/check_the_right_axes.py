@@ -112,11 +112,12 @@ def check_small_variance(student, rng):
 @check("C5", category="dtype", share=1, try_this=TYPES)
 def check_dtype(student, rng):
     """Gives numbers of channels and pictures as float32, and as float64 for float64"""
-    for given, expected in ((torch.uint8, torch.float32), (torch.float32,) * 2, (torch.float64,) * 2):
-        images, numbers = rng.whole(0, 9, 2, 3, 4, 5, dtype=given), torch.ones(3, dtype=expected)
-        for result in (*stats(student, images), student.standardize(images, numbers, numbers)):
-            assert_tensor(result, "a result")
-            assert_dtype(result, expected, "a result")
+    for given, dtype in (("uint8", torch.float32), ("float32", torch.float32), ("float64", torch.float64)):
+        images, numbers = rng.whole(0, 9, 2, 3, 4, 5, dtype=getattr(torch, given)), torch.ones(3, dtype=dtype)
+        results = (*stats(student, images), student.standardize(images, numbers, numbers))
+        for result, name in zip(results, ("the mean", "the std", "the result of `standardize`"), strict=True):
+            assert_tensor(result, f"{name} for {given} images")
+            assert_dtype(result, dtype, f"{name} for {given} images")
 
 
 @check("C5", category="dtype", share=1, try_this=NORMED_TYPES)
