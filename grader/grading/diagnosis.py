@@ -9,8 +9,9 @@ same for everybody, and so are the sentences. A check that draws no number ends 
 run showed counts, and it is not run again.
 
 What no wrong answer explains alone may be two mistakes at once in one function, each of which explains some of its
-failing checks. What none explains gets a digest of what it does with the first of the seeds, by which `unexplained`
-groups those that behave alike.
+failing checks. Beside further mistakes, a wrong answer is named for the checks that it explains, if in all calls that
+it gets wrong the submission returns the same. What none explains gets a digest of what it does with the first of the
+seeds, by which `unexplained` groups those that behave alike.
 
 Many mistakes do the same with an empty or a constant input, and a check ends at the first that fails. So before a wrong
 answer is named, its functions and the submission's are called with all inputs of all checks, and must return the same,
@@ -396,9 +397,8 @@ class _Comparison:
             if callees:
                 alone = [answer for answer in alone if self._explains_callees(parts[answer], callees)]
             if not alone and not callees:
-                yield from (
-                    self._mistake_of([each], parts[each] & group) for each in self._two_answers_explaining(parts, group)
-                )
+                some = self._two_answers_explaining(parts, group) or self._answers_explaining_some(parts, group)
+                yield from (self._mistake_of([each], parts[each] & group) for each in some)
             elif alone and not done.intersection(alone) and len(sentences_of(alone)) <= MOST:
                 yield self._mistake_of(alone, parts[alone[0]])
             done.update(alone)
@@ -482,7 +482,6 @@ class _Comparison:
         answers = [
             answer for answer in answers_with_sentence(self._exercise) if any(answer.caught_by in g for g in groups)
         ]
-        answers = [answer for answer in answers if any(self._may_explain(answer, group, answers) for group in groups)]
         if not answers:
             return {}
         mine = self.run(SEEDS[0])
@@ -682,21 +681,62 @@ class _Comparison:
         certain = [answer for pair in pairs[:1] for answer in pair if all(answer.sentence in row for row in sentences)]
         return sorted(certain, key=lambda answer: self._first_index(mine[answer]))
 
-    def _may_explain(self, answer: Answer, group: frozenset[str], answers: Collection[Answer]) -> bool:
-        """Return whether an answer, alone or with a second one, may explain these failing checks.
+    def _answers_explaining_some(self, parts: _Alike, group: frozenset[str]) -> list[Answer]:
+        """Return wrong answers that each explain some checks of a group, beside further mistakes, in their order.
 
-        The check that must catch the answer has to be one of them. On other rules these checks lost few points: see
-        `_loses_little_on_other_rules`.
+        An answer is left out if another one explains all that it explains and more, or just as much in other words. It
+        is left out, too, if a check that it does not explain fails in the very way of one that it explains: then the
+        mistake is a larger one.
+
+        Args:
+            parts: for each wrong answer, the failing checks that it explains.
+            group: the ids of the failing checks of one function.
+        """
+        ends = {id: (trace.verdict, trace.story) for id, trace in self.run(SEEDS[0]).items()}
+        mine = {answer: part & group for answer, part in parts.items() if answer.caught_by in group}
+        mine = {
+            answer: part
+            for answer, part in mine.items()
+            if {ends[id] for id in part}.isdisjoint(ends[id] for id in group - part)
+            and self._loses_little_on_other_rules([answer], part)
+            and self._shows_mistake_among_others(answer, part)
+        }
+        by_part: dict[frozenset[str], list[Answer]] = {}
+        for answer, part in mine.items():
+            if not any(part < other for other in mine.values()):
+                by_part.setdefault(part, []).append(answer)
+        certain = [answers[0] for answers in by_part.values() if len(sentences_of(answers)) == 1]
+        return sorted(certain, key=lambda answer: self._first_index(mine[answer]))
+
+    def _shows_mistake_among_others(self, answer: Answer, checks: _Ids) -> bool:
+        """Return whether the submission's results show a wrong answer's mistake, also beside other mistakes.
+
+        The inputs are those of all checks. In the calls that the answer gets wrong, the submission returns the same,
+        but for a few in which it is right. In at least half of those that the answer gets right, it is right, too: who
+        returns the same in all calls has another mistake. Calls that only a probe makes are not compared.
 
         Args:
             answer: the wrong answer.
-            group: the ids of the failing checks of one function.
-            answers: the wrong answers of which one may be the second.
+            checks: the failing checks that it explains.
         """
-        others = [other for other in answers if other.caught_by in group]
-        return answer.caught_by in group and any(
-            self._loses_little_on_other_rules([answer, other], group) for other in others
+        if self._exercise.reference is None:
+            return False
+        called = self._functions_called(checks)
+        functions = called.intersection(self._changed_functions(answer)) or called
+        compared = {id for id in self._checks_to_compare() if functions & self._functions_called([id])}
+        reference = read_answer(self._exercise, self._exercise.reference)
+        known = (self._results_of(each, compared) for each in (answer, reference))
+        mine, theirs, right = (
+            _results_by_call(results, compared, functions) for results in (self._own_results, *known)
         )
+        if mine is None or theirs is None or right is None or not mine.keys() == theirs.keys() == right.keys():
+            return False
+        wrong = {call for call, result in theirs.items() if not _is_same_result(result, right[call])}
+        fine = {call for call, result in mine.items() if _is_same_result(result, right[call])}
+        alike = {call for call in wrong if _is_same_result(mine[call], theirs[call])}
+        if not wrong <= alike | fine or len(alike) < LEAST_AGREEMENT * len(wrong):
+            return False
+        return 2 * len(fine - wrong) >= len(mine.keys() - wrong)
 
     def _loses_little_on_other_rules(self, answers: Collection[Answer], group: _Ids) -> bool:
         """Return whether failing checks lost few points on the rules that none of these wrong answers breaks.

@@ -484,7 +484,8 @@ def check_kinds(student):
 def test_two_mistakes_agree_with_all_inputs_too(weak: tuple[Lane, Exercise], tmp_path: Path) -> None:
     """Each of the two matches at the first input of its check; behind it, the submission does something else.
 
-    The last one adds one in two of five calls. That it squares all others is no sign that it adds one.
+    The last one adds one in two of five calls. That it squares all others is no sign that it adds one. That it squares
+    is said, beside a mistake that nobody knows.
     """
     home = Path(shutil.copytree(weak[1].folder.parents[2], tmp_path / "course"))
     checks = home / "solutions/01_basics/double/check_double.py"
@@ -505,7 +506,7 @@ def test_two_mistakes_agree_with_all_inputs_too(weak: tuple[Lane, Exercise], tmp
                 ("2 * x + int(x.numel() == 3)", "2 * x.square()"),
             )
         ]
-    assert told == ["You add one. And: You `square`.", None, None, None]
+    assert told == ["You add one. And: You `square`.", None, None, "You `square`."]
 
 
 SIGNS = '''
@@ -575,12 +576,27 @@ def test_one_that_cannot_be_read_leaves_the_others(double: Exercise, fork_lane: 
 
 
 def test_what_is_lost_on_other_rules_is_another_mistake(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
-    """A wrong answer that keeps a rule is not run for who loses much on it: its file says so."""
-    lane = Counted(fork_lane)
+    """A wrong answer that keeps a rule is not named for who loses much on it: its file says so."""
     text = BOTH_IN_ONE.replace("7", "2")
     exercise = with_wrong(double, tmp_path, f'"""Wrong.\n\ncaught by: dtype\n"""\n\n{text}')
-    assert diagnosed(lane, exercise, text) is None
-    assert lane.ran == []
+    assert diagnosed(fork_lane, exercise, text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("2 * x.float() + int(x.numel() == 3)", ["dtype"]),  # right in most calls
+        ("3 * x.float()", []),  # in none
+        ("2 * x.float() if x.numel() == 2 else [x]", []),
+    ],
+)
+def test_a_mistake_beside_one_that_nobody_knows_is_named(
+    double: Exercise, fork_lane: Lane, tmp_path: Path, text: str, said: list[str]
+) -> None:
+    """It explains a check by itself, and shows in all calls in which it can show; the others are not its checks."""
+    exercise = with_wrong(double, tmp_path, CALLS_FLOAT)
+    mistakes = mistakes_of(fork_lane, exercise, f"def double(x):\n    return {text}\n\n\n{IN_PLACE}")
+    assert [(mistake.sentence, [*mistake.checks]) for mistake in mistakes] == [("You call `float`.", said)] * len(said)
 
 
 def test_a_wrong_answer_runs_once_for_all(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
