@@ -127,7 +127,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """With `--accelerator-revive`, let the devices that a device-side assert stopped in this test work again."""
+    """With `--accelerator-revive`, make devices usable again that this test stopped by a device-side assert."""
     if _simulated_gpu(item.config) and item.config.getoption("accelerator_revive"):
         item.config.stash[_COUNTS][_REVIVED] += _machine().clear_device_asserts()
 

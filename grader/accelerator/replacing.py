@@ -112,7 +112,7 @@ _VALUES_OF_BUILDS_FOR_CUDA = {
 
 
 def _refuse_missing_names(original: type, new: Any) -> None:
-    """Let each name of the class `original` that `new` lacks raise `NotImplementedError` when it is used."""
+    """Add to the class `new` each name that only `original` has; its use raises `NotImplementedError`."""
     kind = original.__name__
     methods, values = _METHODS_OF_BUILDS_FOR_CUDA.get(kind, ()), _VALUES_OF_BUILDS_FOR_CUDA.get(kind, ())
     for name in {*dir(original), *methods, *values} - set(dir(new)):

@@ -126,7 +126,7 @@ def read_module(course: Course, module: Module) -> Module:
 
 @contextmanager
 def _add_restore_hint(root: Path) -> Iterator[None]:
-    """Add to a `CourseError` of the block how a student restores the files that `grade start` made.
+    """Re-raise a `CourseError` of the `with` block; in a student's folder, add how to restore the course's files.
 
     Raises:
         CourseError: what was raised, with the remedy where `root` is a folder that `grade start` made.

@@ -89,7 +89,7 @@ class ForkServer:
             self._selector.register(self._leader, selectors.EVENT_READ, lambda _: self._end_with_session())
 
     def serve(self) -> Callable[[], None]:
-        """Answer requests and reap children until all hosts are gone; return the function that the caller calls next.
+        """Answer requests and reap children until all hosts are gone; return what this process, or a fork, runs next.
 
         Returns:
             In a forked process the function that it was forked for, in this one a function that does nothing. The

@@ -21,7 +21,7 @@ from grader.accelerator.timeline import Span, trace_events
 MARK, INSIDE = "simulated#", "simulated inside"
 
 _AROUND = "PythonSubclass"
-"""What PyTorch tells around an operator that is written in Python, as all of ours are."""
+"""The name of the event that PyTorch records around an operator that is written in Python, as all of ours are."""
 
 _OWN = f"{__name__.partition('.core.')[0].replace('.', '/')}/"
 """How the names of our own Python functions begin in a profile."""
@@ -174,7 +174,7 @@ class EventReader:
         return sorted(ordered, key=lambda event: (event.time_range.start, -event.time_range.end))
 
     def _add_event(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
-        """Add an event to the host's events; for a mark, add the events of its step.
+        """Add an event to the host's events; in place of a `Recorder`'s mark, add the step that it stands for.
 
         Events of the simulation itself are left out. The CPU's memory inside an operator becomes memory of the device.
 
@@ -202,7 +202,7 @@ class EventReader:
                 around.append(event)
 
     def _add_step(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
-        """Add the events of the step that a mark stands for: its device work, and the call of CUDA's runtime.
+        """Add the step that a mark stands for: a call of CUDA's runtime, and the device work that it started.
 
         Args:
             event: the mark.

@@ -1,4 +1,4 @@
-"""The device has its public name: that of a tensor, `torch.device(1)`, and lists of devices."""
+"""The device has its public name: in `Tensor.device`, in `torch.device(1)`, and where tensors are grouped by it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.accelerator.sim.machine import Machine, the_machine
 
 
 def install(machine: Machine) -> None:
-    """Let `Tensor.device`, `torch.device(1)` and PyTorch's lists of device types have the device's public name."""
+    """Let `Tensor.device` and `torch.device(1)` have the public name; keep the inner one out of PyTorch's lists."""
     del machine
     _patch_device_attributes()
     _patch_device_class()
@@ -20,8 +20,8 @@ def install(machine: Machine) -> None:
 
 
 def _patch_device_lists() -> None:
-    """Let lists of device types hold the public name, and let grouping of tensors by device use it as a key."""
-    # The lists get the name of a device outside PyTorch from this function; without ours it is PyTorch's placeholder.
+    """Keep the inner name out of PyTorch's lists of device types, and group tensors by their public device."""
+    # The lists have "cuda" already, and add what this function returns; without our device that is this placeholder.
     put(torch._C, "_get_privateuse1_backend_name", lambda: "privateuseone")
     group = torch._C._group_tensors_by_device_and_dtype
 

@@ -158,7 +158,7 @@ def _premultiply_inputs(name: str, arguments: dict[str, Any], factor: Any) -> No
 
 
 def _patch_coalescing(machine: Machine) -> None:
-    """Let an NCCL group coalesce collectives: each runs at once, so that the wait for all of them has nothing to do."""
+    """Let an NCCL group coalesce collectives: each starts when called; the end waits for sends and receives."""
     nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
     kind: Any = dist.ProcessGroup
     start, end = kind._start_coalescing, kind._end_coalescing

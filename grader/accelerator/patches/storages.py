@@ -19,7 +19,7 @@ def install(machine: Machine) -> None:
     _patch_moves(machine)
     _patch_constructors(machine)
     _patch_set()
-    _patch_handles()
+    _refuse_handles()
 
 
 def _patch_moves(machine: Machine) -> None:
@@ -89,8 +89,8 @@ def _patch_set() -> None:
     put(torch.Tensor, "set_", set_)
 
 
-def _patch_handles() -> None:
-    """Let the functions that pass memory to another process by handles of the CUDA driver raise."""
+def _refuse_handles() -> None:
+    """Refuse to share memory with another process by handles of the CUDA driver: the functions for it raise."""
 
     def share(self: Any, *args: Any, **kwargs: Any) -> Any:
         del self, args, kwargs

@@ -43,7 +43,7 @@ def install(machine: Machine) -> None:
         if device is None or not isinstance(self, torch.Tensor):
             return original_to(self, *args, **kwargs)
         place = machine.inner_device(device) if (ours := machine.is_simulated(device)) else device
-        if ours and _is_sparse(self):
+        if ours and _moves_in_parts(self):
             return _move_sparse(self, lambda part: original_to(part, place))
         if "device" in kwargs:
             kwargs["device"] = place
@@ -56,7 +56,7 @@ def install(machine: Machine) -> None:
         self: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format
     ) -> Any:
         place = _place_of(machine, device)
-        if _is_sparse(self):
+        if _moves_in_parts(self):
             return _move_sparse(self, lambda part: original_to(part, place.inner, non_blocking=non_blocking))
         return original_to(self, place.inner, non_blocking=non_blocking, memory_format=memory_format)
 
@@ -103,8 +103,8 @@ def _place_of(machine: Machine, device: Any) -> Device:
     return machine.devices[machine.index_of(device)]
 
 
-def _is_sparse(tensor: torch.Tensor) -> bool:
-    """Return whether a CPU tensor is sparse; raise for a nested tensor that cannot move to the device."""
+def _moves_in_parts(tensor: torch.Tensor) -> bool:
+    """Return whether a CPU tensor moves to the device in parts, as sparse ones do; raise if it cannot move at all."""
     if isinstance(tensor, SimTensor):
         return False
     # A program's `TorchFunctionMode` sees what the program calls, and these questions are ours.

@@ -335,7 +335,7 @@ class Machine:
         self.check_fault(index)
 
     def clear_device_asserts(self) -> int:
-        """Let devices that a device-side assert stopped work again, and return the number of these devices.
+        """Make devices usable again that were stopped by a device-side assert; return the number of these devices.
 
         CUDA cannot do this. Devices that fail because the process was forked still fail.
         """

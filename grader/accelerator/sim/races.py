@@ -199,12 +199,12 @@ class Races:
             self.record_wait(None, self.vector_clock_of(queue))
 
     def record_copy_from(self, pinned: torch.Tensor) -> None:
-        """Record that the last recorded use is a copy from pinned memory, for which the host does not wait."""
+        """Record that an asynchronous copy reads pinned memory: the copy is the use that was recorded last."""
         if not pinned.is_inference():
             self._copied.append((pinned, pinned._version, self._last))
 
     def record_copy_to(self, pinned: torch.Tensor) -> None:
-        """Record that the last recorded use is a copy to pinned memory, for which the host does not wait."""
+        """Record that an asynchronous copy writes to pinned memory: the copy is the use that was recorded last."""
         if pinned.numel():
             self.arriving.append(Arrival(pinned, self._last))
 
@@ -306,7 +306,7 @@ class Races:
             if block.written is not None and not self._is_done(block.written, queue):
                 conflicts.append((_OLD, block.written))
             if block.written is None and block.is_new:
-                conflicts += [(_REUSED, access) for access in self._pending_accesses(block, queue)]
+                conflicts += [(_REUSED, access) for access in self._take_pending_access(block, queue)]
         for block in writes:
             conflicts += [(_WRITES, access) for access in block.reads.values() if not self._is_done(access, queue)]
         for _, (other, *_rest) in conflicts:
@@ -343,14 +343,14 @@ class Races:
             if access[0] not in block.shared and not self._is_done(access, block.home):
                 self._left.setdefault(block.home, []).append((nbytes, access))
 
-    def _pending_accesses(self, block: Block, queue: Queue) -> list[Access]:
-        """Return the work of another queue that may still use the memory of a new block: a list of at most one.
+    def _take_pending_access(self, block: Block, queue: Queue) -> list[Access]:
+        """Remove and return, as a list, the access of another queue that may still use the memory of a new block.
 
-        The access is then forgotten, and the block no longer counts as new.
+        Without such an access the list is empty. The block no longer counts as new.
 
         Args:
             block: the new block.
-            queue: the queue whose work uses the block; the list is empty unless it is the block's own queue.
+            queue: the queue whose work uses the block; unless it is the block's own queue, there is no such access.
         """
         block.is_new = False
         if queue != block.home or queue not in self._left:

@@ -119,7 +119,7 @@ class _Program(NamedTuple):
 
     Attributes:
         run: a function that runs it in this process.
-        folder: the folder that counts as the program's own.
+        folder: the folder of the program's own files; the launcher lists which of their lines cost most.
     """
 
     run: Callable[[], object]
@@ -144,7 +144,7 @@ def _script_program(script: str, arguments: list[str]) -> _Program:
 
 
 def _module_program(name: str, *arguments: str) -> _Program:
-    """Return a program that runs a module as `python -m` does; the current folder counts as the program's own."""
+    """Return a program that runs a module as `python -m` does; costs are listed for lines of the current folder."""
 
     def run() -> None:
         sys.path[0] = str(Path.cwd())

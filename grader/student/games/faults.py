@@ -41,7 +41,7 @@ _OTHER_ELEMENT: Mapping[int | None, str] = {0: "-1", -1: "0", 1: "0"}
 
 @dataclass(frozen=True)
 class PlantedFault:
-    """One fault.
+    """A fault planted in a source: what is wrong, on which line, and the source with it.
 
     Attributes:
         what: a clause that says what is wrong, the same for all faults of one kind.
@@ -70,7 +70,7 @@ def faults_of(source: str) -> list[PlantedFault]:
 
 
 def shuffle_faults(faults: list[PlantedFault], chance: random.Random) -> list[PlantedFault]:
-    """Return faults in a random order in which kinds alternate, so that a frequent kind is not likelier."""
+    """Return faults in a random order that takes the kinds in turn: each kind is equally likely to come first."""
     kinds: dict[str, list[PlantedFault]] = {}
     for fault in chance.sample(faults, len(faults)):
         kinds.setdefault(fault.what, []).append(fault)
