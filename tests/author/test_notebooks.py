@@ -547,7 +547,7 @@ def test_the_words_of_a_question_are_a_rule() -> None:
         "Why?",
     ]
     assert (draft.by_hand, draft.points) == ({"C4": 3}, 7)
-    assert "# C4  TODO: your answer" in draft.starter
+    assert "\nC4 = None  # TODO your answer" in draft.starter
     # One question is one rule; a variable is not a hidden input, so a student can look at it.
     assert '@check("C1", share=2)' in draft.shown and '@check("C2", try_this="y")' in draft.hidden
     made = assignment_of(WORDS)

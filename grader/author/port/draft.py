@@ -234,9 +234,10 @@ class Port:
             f"C{number}": float(question.points or 0)
             for number, question in enumerate(self._by_hand, len(self._task_rules) + 1)
         }
-        places = [f"# {rule}  TODO: your answer, as a comment or as code\n" for rule in by_hand]
+        # Not a comment: a starter with other comments is still the starter.
+        places = [f"{rule} = None  # TODO your answer: a text, or code in its place\n" for rule in by_hand]
         automatic = float(sum(self._points.values()))
-        starter = with_docstring(stubs, task) + "\n" * bool(places) + "\n".join(places)
+        starter = with_docstring(stubs, task) + "\n" * bool(places) + "".join(places)
         reference = _without_comments_of(starter, self._reference)
         checks = self._check_file("Hidden checks: each names its rule and gives a call to try.", _NO_EXAMPLE, hidden)
         return Draft(
