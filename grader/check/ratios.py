@@ -98,7 +98,7 @@ def assert_cpu_time_ratio(
     if ratio.below:
         return ratio
     # A sleeping process does not wait for a core, so a quiet machine changes nothing. Other processes may wait for one.
-    final = final or (ratio.sleeps and connection.limits.processes == 1)
+    final = final or (ratio.is_slow_by_sleep and connection.limits.processes == 1)
     raise _slowness_failure(function, ratio, limit, at_most, named, f"{span}; {ratio.samples} samples", final=final)
 
 

@@ -182,7 +182,12 @@ def _rule_failure(function: Proxy, mention: Mention, why: str) -> CheckFailed:
 
 
 def _canonical_name_of_mention(mention: Mention, own: set[str]) -> str:
-    """Return the canonical name of the function that code mentions; "" unless it is surely a function of a package."""
+    """Return the canonical name of a library's function that code mentions; "" if it may be anything else.
+
+    Args:
+        mention: the mention, such as that of ".add_", whose canonical name is "add".
+        own: the names of attributes that the student's own classes and objects have: ".add_" may be one of these.
+    """
     name = mention.name
     if name.startswith("."):
         doubtful = name[1:] in own or not _is_of_torch(name[1:])

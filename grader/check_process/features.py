@@ -71,11 +71,11 @@ def unsupported_feature_of_file(path: Path) -> str:
     # Beside the shown checks is the student's folder, in which a student may have one, too.
     if path.with_name(_CONFTEST).exists() and not path.with_name(_EXERCISE_FILE).exists():
         return f"{_CONFTEST} beside it {_NOT_READ}"
-    return next(_refused_in_text(ast.parse(path.read_bytes())), "")
+    return next(_unsupported_features(ast.parse(path.read_bytes())), "")
 
 
-def _refused_in_text(tree: ast.Module) -> Iterator[str]:
-    """Yield a sentence for each feature of pytest in a check file that does not work here."""
+def _unsupported_features(tree: ast.Module) -> Iterator[str]:
+    """Yield a sentence for each feature of pytest in the syntax tree of a check file that does not work here."""
     for statement in tree.body:
         match statement:
             case ast.Assign(targets=[ast.Name("pytest_plugins")]):

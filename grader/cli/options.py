@@ -242,7 +242,12 @@ next_exercise = click.argument("name", metavar="[EXERCISE]", required=False, she
 
 
 def course_here(folder: Path | None = None, *, whole: bool = False) -> Course:
-    """Return the course that a folder lies in; by default the user's folder."""
+    """Return the course that a folder lies in.
+
+    Args:
+        folder: a folder in the course; by default the user's folder.
+        whole: True if an exercise that cannot be used is an error; else it is left out.
+    """
     return course_and_exercises((), folder, whole=whole)[0]
 
 

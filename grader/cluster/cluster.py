@@ -119,13 +119,21 @@ class Cluster:
         id, submission = work.exercise.id, work.submission
         slim = replace(submission, exercises={id: submission.of(work.exercise)})  # nothing of others travels with it
         sent = id, slim, Outcomes.of(work.before) if work.before is not None else None
-        theirs = client.submit(grade_on_worker, self._name, sent, pure=False, resources={self._name: 1})
-        theirs.add_done_callback(partial(self._on_result, client, work, own, again))
+        remote = client.submit(grade_on_worker, self._name, sent, pure=False, resources={self._name: 1})
+        remote.add_done_callback(partial(self._on_result, client, work, own, again))
 
-    def _on_result(self, client: Client, work: Work, own: Future[WorkResult], again: bool, theirs: Any) -> None:
-        """Set the future of a work by how it ended on the cluster; send the work again if only its result was lost."""
+    def _on_result(self, client: Client, work: Work, own: Future[WorkResult], again: bool, remote: Any) -> None:
+        """Set the result of a work's future when Dask has ended; send the work again if only its result was lost.
+
+        Args:
+            client: the client of Dask's scheduler.
+            work: the work.
+            own: the future that `submit` returned.
+            again: True if the work was sent again before, so that it is not sent a third time.
+            remote: the future of Dask, which has ended.
+        """
         try:
-            outcomes, confinement, starved = theirs.result()
+            outcomes, confinement, starved = remote.result()
             own.set_result(WorkResult(work, outcomes.graded(work.exercise), confinement, starved))
         except KilledWorker as error:
             own.set_result(

@@ -114,7 +114,7 @@ def _explain_devices(failed: FailedCall, operands: Sequence[Operand]) -> Found |
 
 
 def _explain_in_place(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
-    """Return why an in-place change is forbidden: of a leaf, its dtype, or an expanded tensor; None if it is not."""
+    """Return why a tensor cannot be changed in place: as a leaf, by its dtype, or as expanded; None if it can be."""
     if not operands or not mutates(failed.name):
         return None
     first = operands[0]
@@ -458,6 +458,7 @@ def _explain_einsum(failed: FailedCall, operands: Sequence[Operand]) -> Found | 
 
 
 def _explain_one_value(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
+    """Return why a tensor is not one number or one bool: it has several elements; None if that is not the reason."""
     if failed.name not in ("item", "__bool__", "__float__", "__int__", "__index__") or not operands:
         return None
     first = operands[0]

@@ -110,8 +110,8 @@ class Trace:
         return cls(outcome.verdict, digest, has_value, outcome.same_for_all)
 
     @property
-    def passed(self) -> bool:
-        """Return whether the check passed, or could not run here."""
+    def passed_or_not_run(self) -> bool:
+        """Return whether the check passed, or could not run here, such as one that needs a GPU."""
         return self.verdict in (Verdict.PASSED, Verdict.NOT_RUN)
 
     @property

@@ -390,7 +390,9 @@ class _Comparison:
             # Who explains other functions as well is the likelier one.
             most = max((len(parts[answer]) for answer in alone), default=0)
             agree = {
-                answer: self._share_of_same_mistakes(answer, group) for answer in alone if len(parts[answer]) == most
+                answer: self._share_of_same_wrong_results(answer, group)
+                for answer in alone
+                if len(parts[answer]) == most
             }
             alone = [answer for answer, share in agree.items() if share and share == max(agree.values())]
             callees = self._callees_that_matter(group, parts)
@@ -459,10 +461,10 @@ class _Comparison:
             for answer, part in parts.items()
             if failures <= part and callers.isdisjoint(self._changed_functions(answer))
         ]
-        alike = [answer for answer in alike if self._share_of_same_mistakes(answer, failures)] if failures else []
+        alike = [answer for answer in alike if self._share_of_same_wrong_results(answer, failures)] if failures else []
         ends = [self._known.traces(self._lane, answer, self._exercise, SEEDS[0], group) for answer in alike]
         self.starved |= any(starved for _, starved in ends)
-        return bool(ends) and all(trace.passed for traces, _ in ends for trace in traces.values())
+        return bool(ends) and all(trace.passed_or_not_run for traces, _ in ends for trace in traces.values())
 
     def _used_by_reference(self, function: str) -> set[str]:
         assert self._exercise.reference is not None
@@ -532,11 +534,16 @@ class _Comparison:
             self._names[failing] = names_in(self._files, failing)
         return names.fits(self._names[failing])
 
-    def _share_of_same_mistakes(self, answer: Answer, checks: _Ids) -> float:
-        """Return the share of a wrong answer's wrong results that the submission returns, too, for the same inputs.
+    def _share_of_same_wrong_results(self, answer: Answer, checks: _Ids) -> float:
+        """Return which share of a wrong answer's wrong results the submission returns, too; 0 if it differs otherwise.
 
-        The inputs are those of all checks; see `share_of_same_results`. The share is 1 if only checks of costs fail:
-        such code returns what is right.
+        Results are compared for the inputs of all checks that call the answer's changed functions, not only of
+        `checks`; see `share_of_same_wrong_results`.
+
+        Args:
+            answer: the wrong answer.
+            checks: the failing checks that the answer may explain. If all are of costs, the share is 1: such code
+                returns what is right.
         """
         if self._costs.issuperset(checks):
             return 1
@@ -557,7 +564,7 @@ class _Comparison:
         third = {call for call in other if not _is_same_result(mine[call], right[call])}
         left_open = self._calls_left_open(third, right, compared, functions)
         decided = [{call: row[call] for call in mine.keys() - left_open} for row in (mine, theirs, right)]
-        return share_of_same_results(*decided)
+        return share_of_same_wrong_results(*decided)
 
     def _calls_left_open(
         self, calls: set[_Call], right: Mapping[_Call, str], compared: _Ids, functions: _Ids
@@ -647,7 +654,9 @@ class _Comparison:
         """
         theirs, starved = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
         self.starved |= starved
-        same = frozenset(id for id, trace in mine.items() if theirs[id] == trace and (trace.lost or trace.passed))
+        same = frozenset(
+            id for id, trace in mine.items() if theirs[id] == trace and (trace.lost or trace.passed_or_not_run)
+        )
         # A check of several functions ended at the first thing that is wrong, which may be another mistake, unless it
         # ended in the very function that the answer changes. One that another function ended says nothing of this one.
         changed = self._changed_functions(answer)
@@ -657,7 +666,7 @@ class _Comparison:
             for id, names in self._suspects.items()
             if (len(names) > 1 and ended_in[id] not in changed) or (names and changed and names.isdisjoint(changed))
         )
-        return same if all(id in fine or trace.passed for id, trace in theirs.items()) else frozenset()
+        return same if all(id in fine or trace.passed_or_not_run for id, trace in theirs.items()) else frozenset()
 
     def _two_answers_explaining(self, parts: _Alike, group: frozenset[str]) -> list[Answer]:
         """Return two wrong answers that together explain all checks of a group, in the order of the checks.
@@ -798,10 +807,10 @@ def functions_changed_by(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
 _Call = tuple[str, str, int]
 
 
-def share_of_same_results(
+def share_of_same_wrong_results(
     submitted: Mapping[_Call, str], wrong: Mapping[_Call, str], right: Mapping[_Call, str]
 ) -> float:
-    """Return the share of a wrong answer's wrong results that a submission returns, too.
+    """Return which share of a wrong answer's wrong results a submission returns, too.
 
     It is 0 if the submission returns a third value in some call, or the right one in too many calls. It is 1 if the
     answer returns no wrong value, as one whose mistake is a dtype: digests do not show that.

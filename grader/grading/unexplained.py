@@ -156,10 +156,10 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str], fun
         ValueError: the code cannot be made a wrong answer.
     """
     try:
-        plain = anonymous_code(source, people, _words_of(graded.exercise))
+        plain = anonymous_code(source, people, _words_to_keep(graded.exercise))
     except SubmissionError as error:
         raise ValueError(str(error)) from None
-    caught_by, rule = _catching_check(graded, function)
+    caught_by, rule = _check_that_catches(graded, function)
     others = {row.check.contract for row in lost_checks(graded) if row.score.possible} - {rule, ""}
     rules = sorted({*others, rule}, key=lambda name: (len(name), name)) if others else []
     breaks = f"breaks: {', '.join(rules)}\n" if rules else ""
@@ -168,8 +168,16 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str], fun
     return f'"""{_SENTENCE}\n\ncaught by: {caught_by}\n{breaks}"""\n\n{code}\n'
 
 
-def _catching_check(graded: GradedExercise, function: str) -> tuple[str, str]:
-    """Return the id of the check that must catch a new wrong answer, and the rule that this check belongs to."""
+def _check_that_catches(graded: GradedExercise, function: str) -> tuple[str, str]:
+    """Return the id of the failed check that a draft names in "caught by", and the rule that this check belongs to.
+
+    Args:
+        graded: the exercise as it was graded.
+        function: the function that is wrong; "" for any.
+
+    Raises:
+        ValueError: no check failed in a way that can be compared.
+    """
     rows = [
         row for row in lost_checks(graded, function) if row.outcome.verdict in _CAUGHT and is_comparable(row.outcome)
     ]
@@ -182,8 +190,8 @@ def _catching_check(graded: GradedExercise, function: str) -> tuple[str, str]:
     return chosen.check.id, chosen.check.contract
 
 
-def _words_of(exercise: Exercise) -> set[str]:
-    """Return the words of an exercise and of Python, which stay in a draft even if an author has such a name."""
+def _words_to_keep(exercise: Exercise) -> set[str]:
+    """Return the words that are not removed from a draft as an author's name: the exercise's own, and Python's."""
     texts = [exercise.file_name, *exercise.contract.values()]
     texts += [
         path.read_text(encoding="utf-8", errors="replace")

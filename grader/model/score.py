@@ -305,10 +305,10 @@ class Causes:
         rest = tuple(row for row in lost[1:] if row not in same and not _is_unwritten(row))
         unwritten = tuple(row for row in lost[1:] if row not in same and _is_unwritten(row))
         undecided = tuple(row for row in rows if not row.verdict.decided)
-        functions = {_function_or_missing(cause)} if cause is not None else set[str]()
+        functions = {_function_or_missing_name(cause)} if cause is not None else set[str]()
         firsts = []
         for row in rest:
-            if (name := _function_or_missing(row)) and name not in functions:
+            if (name := _function_or_missing_name(row)) and name not in functions:
                 functions.add(name)
                 firsts.append(row)
         passed = tuple(row for row in rows if row.verdict is Verdict.PASSED)
@@ -320,8 +320,8 @@ def function_of(row: GradedCheck) -> str:
     return row.outcome.called[-1].split(".")[0] if row.outcome.called else ""
 
 
-def _function_or_missing(row: GradedCheck) -> str:
-    """Return the function that a check called last, or the sentence that a name is missing; "" without both."""
+def _function_or_missing_name(row: GradedCheck) -> str:
+    """Return the function that a check called last; if a name is missing, the sentence that says so; else ""."""
     return function_of(row) or (row.outcome.message.split("\n")[0] if row.outcome.cause == "name" else "")
 
 

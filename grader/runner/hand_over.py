@@ -46,7 +46,7 @@ def hand_over(words: Sequence[str]) -> None:
     Raises:
         StartError: the process that ran the command was killed.
     """
-    if not _was_started_as_usual():
+    if not _may_use_ready_process():
         return
     with ExitStack() as opened:
         try:
@@ -119,8 +119,8 @@ def _forward_signals(pidfd: int) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _was_started_as_usual() -> bool:
-    """Return True if a warm process may take over from this one: on Linux, not switched off, started as usual.
+def _may_use_ready_process() -> bool:
+    """Return True if a ready process may run this command: on Linux, not switched off, and this one started as usual.
 
     A process that was started as usual has Python's own standard streams, and no options of Python. A fork of a ready
     process has other streams, and so has a test.
@@ -155,7 +155,7 @@ def start_ready_process() -> None:
     """Start a process that imports what the next command needs and waits for it, unless such a process is there."""
     from grader.runner.warm import WarmSocket, why_not_warm
 
-    if not _was_started_as_usual() or why_not_warm():
+    if not _may_use_ready_process() or why_not_warm():
         return
     try:
         place = WarmSocket.for_this_process(READY)

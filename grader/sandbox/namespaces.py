@@ -181,7 +181,15 @@ def _wait_until_set_up(pid: int, refusal: int) -> None:
 
 
 def _set_up_namespaces(proc: int, *, private: bool) -> None:
-    """Enter new namespaces in the process that will hold them; if for one worker, set up its user, files, loopback."""
+    """Enter new namespaces in the process that will hold them; if for one worker, set up its user, files, loopback.
+
+    Args:
+        proc: a descriptor of a proc file system's folder, through which the worker's user is mapped.
+        private: True if the namespaces are for one worker.
+
+    Raises:
+        OSError: the kernel refuses a step.
+    """
     kernel.unshare(kernel.OF_A_WORKER if private else kernel.SHARED)
     if private:
         kernel.map_user(proc, _USER, 0, 0)  # root of the namespaces around it
@@ -194,7 +202,15 @@ def _set_up_namespaces(proc: int, *, private: bool) -> None:
 
 
 def _join_namespaces(namespaces: Namespaces, proc: int) -> None:
-    """Enter, in a worker, the namespaces of a holder, and make new namespaces of the kinds that are not shared."""
+    """Enter, in a worker, the namespaces of a holder, and make new namespaces of the kinds that are not shared.
+
+    Args:
+        namespaces: the namespaces of the holder.
+        proc: a descriptor of a proc file system's folder, through which the worker's user is mapped.
+
+    Raises:
+        OSError: the kernel refuses a step.
+    """
     if namespaces.private:
         kernel.setns(namespaces.pidfd, kernel.OF_A_WORKER)
     else:

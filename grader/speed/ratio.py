@@ -149,8 +149,8 @@ class Ratio:
     asleep_s: float = 0.0
 
     @property
-    def sleeps(self) -> bool:
-        """Return True if sleep exceeds the limit, and is too long for a busy machine to be the reason."""
+    def is_slow_by_sleep(self) -> bool:
+        """Return True if the judged side is too slow as it sleeps, for longer than a busy machine would explain."""
         return self.waits and self.asleep_s >= _SLEEP_S
 
 
@@ -285,7 +285,7 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
         votes = sum(map(pairs.vote, pairs.samples))
         ratio = pairs.summary(below=votes < 0)
         # Sleep apart, the votes must agree with the reported median, or a message would contradict its verdict.
-        enough = LEAD if ratio.sleeps else lead
+        enough = LEAD if ratio.is_slow_by_sleep else lead
         if (votes <= -LEAD or votes >= enough) and (ratio.waits or (ratio.value < limit) == ratio.below):
             return ratio
     return pairs.summary(below=None)

@@ -103,7 +103,12 @@ def advice(
 
 
 def _lines_after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:
-    """Yield what to do with an exercise that has full marks: compare, golf, and look for a planted fault."""
+    """Yield what to do with an exercise that has full marks: compare, golf, and look for a planted fault.
+
+    Args:
+        exercise: the exercise.
+        saved: True if the progress is saved, without which `grade show` does not show the reference yet.
+    """
     if exercise.reference is not None and saved:
         others = f" and {pluralize(len(exercise.right), 'other right solution')}" if exercise.right else ""
         yield f"Compare your code with the reference{others}:  grade show {exercise.id} --reference"

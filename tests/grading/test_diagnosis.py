@@ -13,7 +13,7 @@ from support import COURSES, FORK, grade_one, open_lane
 from grader.course.answers import Answer
 from grader.course.load import load_course
 from grader.grading.behaviour import Names, names_in_sentence
-from grader.grading.diagnosis import KnownMistakes, diagnose, share_of_same_results
+from grader.grading.diagnosis import KnownMistakes, diagnose, share_of_same_wrong_results
 from grader.grading.store import open_store
 from grader.intake.code import functions_reached, functions_used, names_in_sources
 from grader.intake.collect import names_in
@@ -557,9 +557,9 @@ def test_a_check_that_ends_otherwise_in_the_same_function_is_another_mistake(
         (["x:x", "x:x", "y:y", "y:y"], ["x:x"] * 4, ["y:y"] * 4, 0),
     ],
 )
-def test_share_of_same_results(submitted: list[str], wrong: list[str], right: list[str], share: float) -> None:
+def test_share_of_same_wrong_results(submitted: list[str], wrong: list[str], right: list[str], share: float) -> None:
     rows = [{("check", "f", number): one for number, one in enumerate(row)} for row in (submitted, wrong, right)]
-    assert share_of_same_results(*rows) == share
+    assert share_of_same_wrong_results(*rows) == share
 
 
 def test_another_function_that_crashes_hides_no_mistake(weak: tuple[Lane, Exercise]) -> None:

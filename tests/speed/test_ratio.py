@@ -196,7 +196,7 @@ def stopped_asleep() -> Generator[Sample, None, None]:
 def test_under_way_long_sleep_is_found_as_at_last(pair: NewPair, sleeps: bool, pairs: int) -> None:
     """Sleep for seconds takes as many votes as when nothing else runs, since it is not measured again."""
     found = decide(2.0, pair, never, final=False)
-    assert (found.below, found.sleeps, found.pairs) == (False, sleeps, pairs)
+    assert (found.below, found.is_slow_by_sleep, found.pairs) == (False, sleeps, pairs)
 
 
 def test_pairs_are_closed() -> None:

@@ -171,7 +171,7 @@ def _undecided_item(
 
     Args:
         exercise: the exercise of the checks.
-        id: the id of the item, which is its verdict, too.
+        id: the reason why they did not run, such as "withheld", which is both the id and the verdict of the item.
         title: the title of the item.
         worth: the points of the checks, in hundredths.
         text: the message for the student.
