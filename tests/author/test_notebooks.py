@@ -645,3 +645,25 @@ def test_a_negative_number_is_a_number() -> None:
     cells = otter_question("name: q", code("x = -0.5 # SOLUTION"), code("assert np.isclose(x, -0.5)"))
     draft = draft_of(notebook(code("import numpy as np\nimport pandas as pd"), *cells))
     assert draft.counts == (1, 0, 0)
+
+
+def test_a_question_of_nbgrader_begins_at_the_last_heading_above_its_solution() -> None:
+    """It may have several cells; what stands above the heading, and below a test, belongs to other questions."""
+    made = assignment_of(
+        notebook(
+            raw("About the course.", "markdown"),
+            raw("## Doubles\n\nLook:", "markdown"),
+            raw("![](attachment:1.png)", "markdown"),
+            raw("Write `double`.", "markdown"),
+            code(
+                "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION",
+                solution=True,
+                grade=False,
+            ),
+            raw("The next cell tests it.", "markdown"),
+            code("assert double(2) == 4", grade=True, grade_id="t", points=1),
+        )
+    )
+    assert made is not None
+    assert made.questions["test_t"].lines == ["Look: Write `double`."]
+    assert made.pictures == ["attachment:1.png"]

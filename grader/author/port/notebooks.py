@@ -35,6 +35,7 @@ _HIDDEN = re.compile(
 )
 _AUTOTEST = re.compile(r"^[ \t]*#[# \t]*AUTOTEST\b(.*)$", re.MULTILINE)
 _CONFIG = re.compile(r'^""" # BEGIN TEST CONFIG\n(.*?)""" # END TEST CONFIG[ \t]*\n?', re.DOTALL)
+_HEADING = re.compile(r"\s*#+ ")
 _IGNORE = "# IGNORE"
 _NUMPY = re.compile(r"(?:np|numpy)\.(?:(True|False)_|(?:float|int|uint|bool|str)\d*_?\((.*)\))", re.DOTALL)
 """A scalar, as NumPy 2 shows it."""
@@ -298,7 +299,7 @@ Row = tuple[str, str, Mapping[str, Any], Mapping[str, Any]]
 
 def _read_nbgrader(rows: Sequence[Row]) -> Assignment:
     """Return the code and the tests of an nbgrader notebook, with points, and notes on what a person grades."""
-    made, words = Assignment("nbgrader"), ""
+    made, words, is_below_code = Assignment("nbgrader"), "", True
     for number, (kind, source, metadata, _) in enumerate(rows, 1):
         marks = metadata.get("nbgrader", {})
         name, points = str(marks.get("grade_id", "")), _number(marks.get("points"))
@@ -308,9 +309,12 @@ def _read_nbgrader(rows: Sequence[Row]) -> Assignment:
             question.points = points or Fraction(0)
             made.by_hand.append(question)
         if kind != "code":
-            # Of a graded cell it is the answer.
-            words = source if kind == "markdown" and not graded and not solved else words
+            # Of a graded cell it is the answer. A question may have several cells, of which a heading begins the first.
+            if kind == "markdown" and not graded and not solved:
+                words = source if is_below_code or _HEADING.match(source) else f"{words}\n\n{source}"
+                is_below_code = False
             continue
+        is_below_code = True
         code = _python_of_cell(source, number)
         if not graded or solved:
             if solved and not graded and words:
