@@ -26,7 +26,8 @@ def put(owner: Any, name: str, new: Any) -> None:
 
     A new function gets the name, module, documentation and attributes of the original, and the original as
     `__wrapped__`: PyTorch's compiler, decorators and `inspect.signature` read them. Only a class may replace a class,
-    so that annotations, `except` and `isinstance` still work. An operator of TorchScript stays one.
+    so that annotations, `except` and `isinstance` still work. An operator of TorchScript stays one. In the place of
+    a function or method of C++'s, the new one passes itself to `__torch_function__`, as the original does.
 
     Args:
         owner: a module or a class.
@@ -43,7 +44,7 @@ def put(owner: Any, name: str, new: Any) -> None:
         original = getattr(owner, name, None)  # `torch._VF` looks its functions up elsewhere
     # Without this, TorchScript would try to compile our Python function in the place of an operator that it knows.
     operator = torch.jit._builtins._find_builtin(original)
-    setattr(owner, name, _wrap_like(original, new))
+    setattr(owner, name, _follow_torch_function(owner, original, _wrap_like(original, new)))
     if operator is not None:
         torch.jit._builtins._register_builtin(getattr(owner, name), operator)
 
@@ -76,6 +77,60 @@ def _wrap_like(original: Any, new: Any) -> Any:
             return new
         new = forwarding_function(new)
     return functools.update_wrapper(new, original)
+
+
+def _follow_torch_function(owner: Any, original: Any, new: Any) -> Any:
+    """Return `new` so that it follows the protocol of `__torch_function__` if `original` does.
+
+    A program's class or mode compares the function that it receives with `torch.zeros_like`, or looks it up in a table
+    of such functions. C++ would pass its own, and with the device's inner name in the arguments.
+    """
+    of_c = inspect.unwrap(original) if isinstance(original, types.FunctionType) else original
+    # A wrapper of such a function has its attributes, so the attribute names the function that has it first.
+    if not isinstance(new, types.FunctionType) or vars(new).get("follows_torch_function") is new:
+        return new
+    if isinstance(of_c, types.MethodDescriptorType) and owner is torch.Tensor and of_c.__name__ not in _METHODS_WITHOUT:
+        # Of the others it is data, which may be anything.
+        count = 1 if of_c.__name__ == "new_tensor" else None
+    elif isinstance(of_c, types.BuiltinFunctionType) and (prefix := _prefix_of_operators(owner, of_c)) is not None:
+        count = None if _takes_tensors(prefix + of_c.__name__) else 0
+    else:
+        return new
+
+    def follow(*args: Any, **kwargs: Any) -> Any:
+        given = (*args, *kwargs.values())[:count]
+        lists = [one for one in given if isinstance(one, (list, tuple))]
+        # In a mode this is True of whatever is in the tuple, and False of an empty one.
+        given = (*given, *(one for several in lists for one in several), None)
+        if torch.overrides.has_torch_function(given):
+            return torch.overrides.handle_torch_function(follow, given, *args, **kwargs)
+        return new(*args, **kwargs)
+
+    functools.update_wrapper(follow, new)
+    vars(follow)["follows_torch_function"] = follow
+    return follow
+
+
+_METHODS_WITHOUT = ("as_subclass", "set_")
+"""Methods for which C++ does not look for overrides."""
+
+
+def _prefix_of_operators(owner: Any, function: Any) -> str | None:
+    """Return what the names of a module's operators begin with; None if C++ does not look for overrides of them."""
+    if owner in (torch, torch.nn.functional):
+        return "aten::" if getattr(torch._C._VariableFunctions, function.__name__, None) is function else None
+    return {torch.fft: "aten::", torch.linalg: "aten::"}.get(owner)
+
+
+def _takes_tensors(operator: str) -> bool:
+    """Return whether an overload of an operator takes tensors, in which C++ looks for `__torch_function__`.
+
+    Indices and values of sparse tensors are data, as those of `torch.tensor` are.
+    """
+    if operator.startswith("aten::sparse_") or operator in ("aten::tensor", "aten::as_tensor", "aten::asarray"):
+        return False
+    schemas = torch._C._jit_get_schemas_for_operator(operator)
+    return any("Tensor" in str(arg.type) and not arg.is_out for schema in schemas for arg in schema.arguments)
 
 
 class _MissingName:

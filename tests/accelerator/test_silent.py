@@ -18,6 +18,7 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
+from torch.testing._internal import two_tensor
 from torch.utils.checkpoint import checkpoint
 
 from grader import accelerator
@@ -404,6 +405,74 @@ def test_modes_see_what_the_program_calls() -> None:
         x = torch.ones(2, device="cuda:1").add(1)
         torch.rand(2).to("cuda").mul_(x.to("cuda:0"))
     assert seen == ["ones", "add", "rand", "to", "to", "mul_"]
+
+
+@in_mode("cuda")
+def test_overrides_receive_the_functions_that_a_program_names() -> None:
+    """`__torch_function__` receives `torch.zeros_like` itself, and the device by its public name.
+
+    A library keeps its overrides in a table by function, as tensordict does.
+    """
+    warnings.simplefilter("ignore")  # of sparse tensors, whose indices are not checked
+    like: list[Any] = [torch.zeros_like, torch.rand_like, torch.bernoulli, functional.conv2d, torch.linalg.multi_dot]
+    makers: list[Any] = [torch.zeros, torch.rand, torch.tensor, torch.as_tensor, torch.sparse_coo_tensor]
+    methods: list[Any] = [torch.Tensor.cuda, torch.Tensor.to, torch.Tensor.pin_memory, torch.Tensor.is_pinned]
+
+    class Boxed:
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return {one: name for name, one in enumerate(like)}[func]
+
+    class Recorded(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            received.append((func, *(str(one) for one in args[1:])))
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    class Recording(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            received.append((func, *(str(one) for one in (kwargs or {}).values())))
+            return func(*args, **(kwargs or {}))
+
+    received: list[tuple[Any, ...]] = []
+    box: Any = Boxed()
+    weight = torch.ones(1, 1, 2, 2)
+    found = [one(box) for one in like[:3]] + [functional.conv2d(box, weight), torch.linalg.multi_dot([box, weight])]
+    assert found == [0, 1, 2, 3, 4]
+    x: Any = torch.ones(2).as_subclass(Recorded)
+    _ = x.cuda(1), x.to("cuda:1"), x.pin_memory(), x.is_pinned(), x.is_cuda
+    assert [one for one, *_ in received] == [*methods, torch.Tensor.is_cuda.__get__]
+    assert [names for _, *names in received] == [["1"], ["cuda:1"], [], [], []]
+    received.clear()
+    with Recording():
+        made = [torch.zeros(1, device="cuda:1"), torch.rand(1, device="cuda"), torch.tensor([1.0]), torch.as_tensor(1)]
+        made.append(torch.sparse_coo_tensor(torch.tensor([[0]]), torch.tensor([1.0]), (2,), device="cuda"))
+    assert [one for one, *_ in received if one in makers] == [*makers[:4], torch.tensor, torch.tensor, makers[4]]
+    assert received[0] == (torch.zeros, "cuda:1")
+    with torch.device("cuda:1"), Recording():
+        made += [torch.zeros(1), torch.tensor([1])]
+    assert [str(one.device) for one in made] == ["cuda:1", "cuda:0", "cpu", "cpu", "cuda:0", "cuda:1", "cuda:1"]
+    traced = torch.fx.symbolic_trace(lambda given: torch.zeros_like(given) + 1)
+    assert next(one.target for one in traced.graph.nodes if one.op == "call_function") is torch.zeros_like
+
+
+@in_mode("cuda")
+def test_pinning_is_an_operator() -> None:
+    """Autograd and tensors that hold others see it; strides stay, and a device as an argument is deprecated."""
+    warnings.simplefilter("ignore")
+    x = torch.ones(3, 4, requires_grad=True)
+    pair: Any = two_tensor.TwoTensor(torch.ones(2), torch.zeros(2)).pin_memory()
+    sparse = [torch.eye(2).to_sparse(), torch.eye(2).to_sparse_csr()]
+    assert (type(pair), pair.a.is_pinned(), pair.b.is_pinned()) == (two_tensor.TwoTensor, True, True)
+    assert [(one.is_pinned(), one.pin_memory().is_pinned()) for one in sparse] == [(False, True), (False, True)]
+    assert (type(x.pin_memory().grad_fn).__name__, x[:, 1:].pin_memory().stride()) == ("PinMemoryBackward0", (4, 1))
+    with raises(RuntimeError, "unsupported operation: more than one element"):
+        x[:1].detach().expand(3, 4).pin_memory()
+    with raises(RuntimeError, "cannot pin 'MetaFloatType' only dense CPU tensors can be pinned"):
+        torch.ones(1, device="meta").pin_memory()
+    for name in ("pin_memory", "is_pinned"):
+        with pytest.warns(DeprecationWarning, match=rf"The argument 'device' of Tensor\.{name}\(\) is deprecated"):
+            getattr(x, name)("cuda")
 
 
 @in_mode("cuda")

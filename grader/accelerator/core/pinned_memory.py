@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from grader.accelerator.refusals import refusal
 from grader.accelerator.sim.machine import the_machine
 
 _registered: dict[int, int] = {}
@@ -50,10 +49,3 @@ def mark_storage_pinned(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     the_machine().reached_driver = True
     storage._pinned = True  # type: ignore[attr-defined]
     return storage
-
-
-def pinned_copy(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the tensor itself if it is pinned, else a pinned copy, as `Tensor.pin_memory` does."""
-    if tensor.layout is not torch.strided:
-        raise refusal(f"pin_memory of a {tensor.layout} tensor is not supported with a simulated device")
-    return tensor if is_pinned(tensor) else mark_pinned(tensor.clone())

@@ -42,6 +42,9 @@ def _patch_device_attributes() -> None:
         return the_machine().public_device(inner)
 
     def is_cuda(self: torch.Tensor) -> bool:
+        if torch.overrides.has_torch_function_unary(self):
+            getter = vars(torch.Tensor)["is_cuda"].__get__
+            return bool(torch.overrides.handle_torch_function(getter, (self,), self))
         return self.device.type == "cuda"
 
     put(torch.Tensor, "device", TensorAttribute(device))

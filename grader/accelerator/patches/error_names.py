@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from typing import Any
 
@@ -29,29 +28,14 @@ def install(machine: Machine) -> None:
     for name in ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"):
         # Of complex numbers: C++ makes several convolutions of one, and compares the types before.
         original = getattr(torch, name)
-        convolution = _wrap_for_torch_function(use_public_name_in_errors(original))
+        put(torch, name, use_public_name_in_errors(original))
+        convolution = getattr(torch, name)
         # PyTorch's own class of this kind knows the functions that were there when its module was imported.
         known: Any = sys.modules.get("torch.nn.utils._expanded_weights.expanded_weights_impl")
         if known is not None and original in known.HANDLED_FUNCTIONS:
             known.HANDLED_FUNCTIONS[convolution] = known.HANDLED_FUNCTIONS[original]
-        for owner in (torch, torch.nn.functional):
-            put(owner, name, convolution)
+        put(torch.nn.functional, name, convolution)
     several = ((torch, "istft"), (torch, "gradient"), (torch, "tensor_split"))
     for owner, name in (*several, (torch.linalg, "multi_dot"), (torch.linalg, "norm")):
         put(owner, name, use_public_name_in_errors(getattr(owner, name)))
     put(torch.Tensor, "tensor_split", use_public_name_in_errors(torch.Tensor.tensor_split))
-
-
-def _wrap_for_torch_function(function: Any) -> Any:
-    """Return a wrapper of a function of `torch` that passes the wrapper to `__torch_function__`.
-
-    A program's tensor class compares the function that it receives with `torch.conv2d`, which is the wrapper by then.
-    """
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if torch.overrides.has_torch_function(args):
-            return torch.overrides.handle_torch_function(call, args, *args, **kwargs)
-        return function(*args, **kwargs)
-
-    return call

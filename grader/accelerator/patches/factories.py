@@ -30,7 +30,7 @@ _COMPRESSED = {torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.spars
 
 def install(machine: Machine) -> None:
     """Replace the functions of `torch` that make tensors, so that they take the simulated device."""
-    device_mode._device_constructors()  # before they are replaced: it holds what PyTorch hands to modes
+    originals = frozenset(device_mode._device_constructors())  # before they are replaced: C++ passes them to modes
     for name in _FUNCTIONS:
         put(torch, name, translate_device(machine, getattr(torch, name)))
     # It imported this one by name.
@@ -46,12 +46,14 @@ def install(machine: Machine) -> None:
     for name in ("fftfreq", "rfftfreq"):
         put(torch.fft, name, translate_device(machine, getattr(torch.fft, name)))
 
-    # PyTorch's own fills in the default device under its public name. That must be the inner one: what is called from
-    # here is the original function, for which nobody translates any more.
+    device_mode._device_constructors.cache_clear()
+    replaced = frozenset(device_mode._device_constructors()) - originals
+
+    # PyTorch's own fills in the default device under its public name. An original function takes the inner one.
     def in_mode(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if func in device_mode._device_constructors() and kwargs.get("device") is None:
-            kwargs["device"] = machine.to_inner_device(self.device)
+        if (func in originals or func in replaced) and kwargs.get("device") is None:
+            kwargs["device"] = self.device if func in replaced else machine.to_inner_device(self.device)
         return func(*args, **kwargs)
 
     put(device_mode.DeviceContext, "__torch_function__", in_mode)

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from typing import Any
 
 import torch
 
-from grader.accelerator.core.pinned_memory import is_pinned, mark_storage_pinned, pinned_copy, storage_is_pinned
+from grader.accelerator.core.pinned_memory import is_pinned, mark_pinned, mark_storage_pinned, storage_is_pinned
 from grader.accelerator.core.storage import SimStorage, plain_copy
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `pin_memory` and `is_pinned` of tensors and storages."""
+    """Replace `pin_memory` and `is_pinned` of storages, and the kernels of those of tensors."""
     del machine
-
-    def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
-        del device
-        return pinned_copy(self)
-
-    def pinned(self: torch.Tensor, device: Any = None) -> bool:
-        del device
-        return self.layout is torch.strided and self.device.type == "cpu" and is_pinned(self)
+    _register_kernels()
 
     def of_storage(self: torch.UntypedStorage, device: Any = None) -> bool:
         del device
@@ -34,7 +29,36 @@ def install(machine: Machine) -> None:
             raise TypeError("cannot pin 'torch.storage.UntypedStorage' only CPU memory can be pinned")
         return self if of_storage(self) else mark_storage_pinned(plain_copy(self))
 
-    put(torch.Tensor, "pin_memory", pin_memory)
-    put(torch.Tensor, "is_pinned", pinned)
     put(torch.UntypedStorage, "pin_memory", pin_bytes)
     put(torch.UntypedStorage, "is_pinned", of_storage)
+
+
+@functools.cache
+def _register_kernels() -> torch.library.Library:
+    """Register kernels that mark memory; return the library, as they last only as long as it does.
+
+    The methods of tensors stay C++'s. So a class with a `__torch_dispatch__` of its own gets the operators, autograd
+    records them, and the parts of a sparse tensor are pinned.
+    """
+
+    def pinned(tensor: torch.Tensor, device: Any = None) -> bool:
+        if device is not None:
+            warnings.warn(
+                "The argument 'device' of Tensor.is_pinned() is deprecated. Please do not pass this argument.",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+        return is_pinned(tensor)
+
+    def pin(tensor: torch.Tensor, device: Any = None) -> torch.Tensor:
+        del device
+        # As C++ does it: the strides stay, and elements that share an address raise.
+        return mark_pinned(torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype).copy_(tensor))
+
+    library = torch.library.Library("aten", "IMPL")
+    library.impl("is_pinned", pinned, "CPU")
+    library.impl("_pin_memory", pin, "CPU")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Warning only once for all operators")  # C++ has a kernel under this key
+        library.impl("is_pinned", pinned, "NestedTensorCPU")
+    return library

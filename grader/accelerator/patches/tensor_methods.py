@@ -81,7 +81,7 @@ def install(machine: Machine) -> None:
     put(torch.Tensor, machine.kind, cuda)
     # Parameters without a shape refuse all functions but those on a list, and the list holds the originals.
     lazy: Any = torch.nn.parameter.UninitializedParameter
-    lazy._allowed_methods.extend((to, cuda))
+    lazy._allowed_methods.extend((torch.Tensor.to, getattr(torch.Tensor, machine.kind)))
     for name in _METHODS:
         put(torch.Tensor, name, translate_device(machine, getattr(torch.Tensor, name)))
 
