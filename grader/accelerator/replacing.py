@@ -100,7 +100,7 @@ def _follow_torch_function(owner: Any, original: Any, new: Any) -> Any:
     def follow(*args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values())[:count]
         lists = [one for one in given if isinstance(one, (list, tuple))]
-        # In a mode this is True of whatever is in the tuple, and False of an empty one.
+        # In a mode this is True, except of an empty tuple.
         given = (*given, *(one for several in lists for one in several), None)
         if torch.overrides.has_torch_function(given):
             return torch.overrides.handle_torch_function(follow, given, *args, **kwargs)

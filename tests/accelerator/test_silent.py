@@ -427,7 +427,7 @@ def test_overrides_receive_the_functions_that_a_program_names() -> None:
         @classmethod
         def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             received.append((func, *(str(one) for one in args[1:])))
-            return super().__torch_function__(func, types, args, kwargs or {})
+            return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[no-untyped-call]
 
     class Recording(TorchFunctionMode):
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -441,7 +441,7 @@ def test_overrides_receive_the_functions_that_a_program_names() -> None:
     assert found == [0, 1, 2, 3, 4]
     x: Any = torch.ones(2).as_subclass(Recorded)
     _ = x.cuda(1), x.to("cuda:1"), x.pin_memory(), x.is_pinned(), x.is_cuda
-    assert [one for one, *_ in received] == [*methods, torch.Tensor.is_cuda.__get__]
+    assert [one for one, *_ in received] == [*methods, vars(torch.Tensor)["is_cuda"].__get__]
     assert [names for _, *names in received] == [["1"], ["cuda:1"], [], [], []]
     received.clear()
     with Recording():
@@ -454,6 +454,32 @@ def test_overrides_receive_the_functions_that_a_program_names() -> None:
     assert [str(one.device) for one in made] == ["cuda:1", "cuda:0", "cpu", "cpu", "cuda:0", "cuda:1", "cuda:1"]
     traced = torch.fx.symbolic_trace(lambda given: torch.zeros_like(given) + 1)
     assert next(one.target for one in traced.graph.nodes if one.op == "call_function") is torch.zeros_like
+
+
+@in_mode("cuda")
+def test_attributes_of_a_tensor_are_those_of_the_program() -> None:
+    """A library copies the attributes of a tensor to another one, or calls the class with them, as accelerate does."""
+    first, second = nn.Parameter(torch.ones(2, device="cuda")), torch.zeros(2, device="cuda:1")
+    assert (first.__dict__, vars(second), nn.Linear(1, 1).cuda().weight.__dict__) == ({}, {}, {})
+    first.label = "first"  # type: ignore[attr-defined]
+    second.__dict__.update(first.__dict__)
+    second.__dict__["more"] = 1
+    assert (second.tolist(), second.device.index, second.label, second.more) == ([0, 0], 1, "first", 1)  # type: ignore[attr-defined]
+    assert vars(second).pop("more") == 1
+    assert not hasattr(second, "more")
+    second.__dict__ = {"other": 2}
+    assert (second.tolist(), vars(second), hasattr(second, "label")) == ([0, 0], {"other": 2}, False)
+    assert (vars(copy.deepcopy(second)), type(copy.deepcopy(vars(second)))) == ({"other": 2}, dict)
+    del first.label  # type: ignore[attr-defined]
+    empty: Any = type(first)(first.to("meta"), **first.__dict__)
+    assert (isinstance(empty, nn.Parameter), empty.device.type) == (True, "meta")
+    torch.utils.swap_tensors(first, third := nn.Parameter(torch.zeros(1, device="cuda")))
+    assert (first.tolist(), third.tolist()) == ([0], [1, 1])
+    torch.utils.swap_tensors(first, here := nn.Parameter(torch.ones(3)))
+    assert (first.tolist(), str(first.device), here.tolist(), str(here.device)) == ([1, 1, 1], "cpu", [0], "cuda:0")
+    layer = nn.Linear(1, 1)
+    layer.weight.label = "weight"  # type: ignore[attr-defined]
+    assert vars(layer.cuda().weight) == vars(layer.cpu().weight) == {"label": "weight"}
 
 
 @in_mode("cuda")

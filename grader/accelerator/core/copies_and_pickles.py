@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.core.attributes import attributes_of_program
 from grader.accelerator.core.storage import cpu_view_of
 
 
@@ -83,7 +84,5 @@ def _with_bits(made: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 
 def _keep_extras(old: Any, new: Any, memo: dict[int, Any]) -> None:
     # What other code hung on the tensor is copied; what we hang on it was made for the new one.
-    own = {"_inner", "_place", "_block"}
-    for name, value in old.__dict__.items():
-        if name not in own:
-            setattr(new, name, copy.deepcopy(value, memo))
+    for name, value in attributes_of_program(old).items():
+        setattr(new, name, copy.deepcopy(value, memo))

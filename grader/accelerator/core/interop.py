@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch._C import TensorBase
 
+from grader.accelerator.core.attributes import all_attributes
 from grader.accelerator.core.storage import cpu_view_of
 from grader.accelerator.core.tensor import SimParameter, SimTensor, wrap
 from grader.accelerator.sim.machine import the_machine
@@ -106,7 +107,7 @@ def describe(tensor: torch.Tensor) -> Described:
     if not is_simulated(tensor):
         raise TypeError("this is not a tensor on a simulated device")
     # A plain look at an attribute would find a property first that somebody put on the class.
-    state = object.__getattribute__(tensor, "__dict__")
+    state = all_attributes(tensor)
     inner, place = state["_inner"], state["_place"]
     storage = _storage(inner)
     return Described(

@@ -7,11 +7,19 @@ wrappers share memory exactly if their inner tensors do. Operators come to `__to
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch._C import DispatchKey, DispatchKeySet, TensorBase
 
+from grader.accelerator.core.attributes import (
+    ProgramAttributes,
+    all_attributes,
+    attributes_of_program,
+    set_all_attributes,
+    set_program_attributes,
+)
 from grader.accelerator.core.copies_and_pickles import deep_copy, reduce_ex_value
 from grader.accelerator.core.indexing import as_index
 from grader.accelerator.core.printing import text_of
@@ -97,6 +105,14 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Return `torch.Tensor(...)`, for code that calls `type(t)(...)`."""
         return torch.Tensor(*args, **kwargs)
+
+    @property
+    def __dict__(self) -> dict[str, Any]:
+        return ProgramAttributes(self)
+
+    @__dict__.setter
+    def __dict__(self, attributes: Mapping[str, Any]) -> None:
+        set_program_attributes(self, attributes)
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]
@@ -418,16 +434,16 @@ def exchange_contents(tensor: torch.Tensor, other: torch.Tensor) -> None:
     `torch.utils.swap_tensors` refuses a tensor in a graph, or spoils the backward of that graph. The attributes and
     hooks that the program set on `tensor` stay on `tensor`.
     """
-    kept = {name: value for name, value in tensor.__dict__.items() if name not in _OWN}
+    kept = attributes_of_program(tensor)
     hooks = {name: given for name in _HOOKS if (given := getattr(tensor, name)) is not None}
     # The Python object stays: its class, its attributes and the tensor in C++ are exchanged for those of the other. A
     # graph that holds the C++ tensor goes on holding it.
-    names = [(name, getattr(tensor, name), getattr(other, name)) for name in ("__class__", "__dict__")]
-    for name, mine, theirs in names:
-        setattr(tensor, name, theirs)
-        setattr(other, name, mine)
+    classes, attributes = (type(tensor), type(other)), (all_attributes(tensor), all_attributes(other))
+    other.__class__, tensor.__class__ = classes
+    set_all_attributes(other, attributes[0])
+    set_all_attributes(tensor, attributes[1])
     torch._C._swap_tensor_impl(tensor, other)
-    tensor.__dict__.update(kept)
+    all_attributes(tensor).update(kept)
     for name, given in hooks.items():
         setattr(tensor, name, given)
 
@@ -445,9 +461,6 @@ def parameter_like(tensor: torch.Tensor, new: torch.Tensor) -> Any:
         made.__class__ = class_on_device(cls) if isinstance(made, SimTensor) else cls
     return made
 
-
-_OWN = {"_inner", "_place", "_block", "_others"}
-"""The attributes in which a wrapper keeps its CPU tensor, its device and its blocks."""
 
 _HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")
 
