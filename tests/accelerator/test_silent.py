@@ -457,6 +457,20 @@ def test_overrides_receive_the_functions_that_a_program_names() -> None:
 
 
 @in_mode("cuda")
+def test_histograms_of_integers() -> None:
+    """CUDA counts integers, as routers of experts do; the CPU's kernel takes floating-point numbers alone."""
+    x = torch.tensor([0, 1, 1, 3, 3, 3, 7, -2], device="cuda", dtype=torch.int32)
+    found = [torch.histc(x, 4, 0, 3), torch.histc(x, 4), torch.histc(x[:1], 2), torch.histc(x.to(torch.uint8), 3, 0, 2)]
+    assert [one.tolist() for one in found] == [[1, 2, 0, 3], [2, 2, 3, 1], [0, 1], [1, 2, 0]]
+    assert [one.dtype for one in found] == [*[torch.int32] * 3, torch.uint8]
+    assert torch.histc(x, 4, 0, 3, out=torch.empty(0, device="cuda", dtype=torch.int32)).tolist() == [1, 2, 0, 3]
+    assert torch.histc(x.float(), 4, 0, 3, out=torch.empty(0, device="cuda")).tolist() == [1, 2, 0, 3]
+    for bins, low, high, text in ((0, 0, 3, "bins must be > 0"), (2, 3, 0, "max must be larger than min")):
+        with raises(RuntimeError, text):
+            torch.histc(x, bins, low, high)
+
+
+@in_mode("cuda")
 def test_attributes_of_a_tensor_are_those_of_the_program() -> None:
     """A library copies the attributes of a tensor to another one, or calls the class with them, as accelerate does."""
     first, second = nn.Parameter(torch.ones(2, device="cuda")), torch.zeros(2, device="cuda:1")

@@ -34,8 +34,8 @@ from grader.accelerator.sim.device_asserts import assertion_text, check_storage_
 from grader.accelerator.sim.generator import ALWAYS_DRAW, OWNERS, cpu_state_of, makes_empty_tensor, set_cpu_state
 from grader.accelerator.sim.machine import Device, Machine, the_machine
 
-_FORMULAS = {"_thnn_fused_": "ops.recurrent", "batch_norm_": "ops.batch_norms"}
-"""How the names of operators begin that have no kernel for the CPU: which module has formulas for them."""
+_FORMULAS = {"_thnn_fused_": "ops.recurrent", "batch_norm_": "ops.batch_norms", "histc": "ops.integers"}
+"""How the names of operators begin that have no kernel for the CPU, or for fewer dtypes: the module with formulas."""
 
 # PyTorch keeps the sets of keys that are switched on or off for each thread; the guard sets both for a while.
 _Keys: Any = torch._C._ForceDispatchKeyGuard
