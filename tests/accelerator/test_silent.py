@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
+import io
 import itertools
 import pickle
 import threading
@@ -551,7 +553,7 @@ def test_weights_of_recurrent_layers_are_one_block() -> None:
     layers: tuple[Any, ...] = (
         torch.nn.LSTM(3, 4, num_layers=2, bidirectional=True, device="cuda"),
         torch.nn.LSTM(3, 4, proj_size=2).cuda(),
-        copy.deepcopy(torch.nn.GRU(3, 4, bias=False).cuda()),
+        torch.nn.GRU(3, 4, bias=False).cuda(),
         torch.nn.RNN(3, 4, nonlinearity="relu").cuda().double(),
     )
     for layer in layers:
@@ -572,6 +574,8 @@ def test_weights_of_recurrent_layers_are_one_block() -> None:
         torch.optim.SGD(layer.parameters(), 0.1).step()
         layer(x)[0].sum().backward()
         assert all(weight.grad is not None for weight in layer.parameters())
+    with pytest.warns(UserWarning, match=apart):
+        copy.deepcopy(torch.nn.GRU(3, 4).cuda())(torch.ones(5, 2, 3).cuda())  # each weight is copied by itself
     on_cpu = torch.nn.LSTM(3, 4)
     on_device = copy.deepcopy(on_cpu).cuda()
     y = torch.randn(5, 2, 3)
@@ -668,6 +672,79 @@ def test_lists_of_tensors_on_several_devices() -> None:
     for pair in ([[a], [c]], [[a, b], [b, a]]):
         with raises(RuntimeError, "Expected all tensors to be on the same device, but found at least two devices"):
             torch._foreach_add(*pair)
+
+
+# -- classes and pickles -----------------------------------------------------------------------------------------------
+
+
+class _Marked(torch.Tensor):
+    """A class of a program."""
+
+
+class _MarkedParameter(nn.Parameter):
+    """A class of a program for parameters."""
+
+
+@in_mode("cuda")
+def test_classes_of_tensors() -> None:
+    """`isinstance` and `issubclass` with the type of a tensor on the device are as with that of one on the CPU."""
+    here, weight = torch.ones(2), nn.Parameter(torch.ones(2))
+    made = [here, weight, here.as_subclass(_Marked), _MarkedParameter(here), 3]
+    there = [one.cuda() if isinstance(one, torch.Tensor) else one for one in made]
+    there[1], there[3] = nn.Parameter(here.cuda()), _MarkedParameter(here.cuda())
+    kinds, kinds_there = [type(one) for one in made], [type(one) for one in there]
+    expected = [[isinstance(one, kind) for kind in kinds] for one in made]
+    assert expected[2] == [True, False, True, False, False]
+    for values, others in ((made, kinds_there), (there, kinds), (there, kinds_there)):
+        assert [[isinstance(one, kind) for kind in others] for one in values] == expected
+    expected = [[issubclass(one, kind) for kind in kinds] for one in kinds]
+    for some in (kinds, kinds_there):
+        assert [[issubclass(one, kind) for kind in kinds_there] for one in some] == expected
+    found = functools.singledispatch(lambda value: "other")
+    found.register(kinds_there[0], lambda value: "tensor")
+    found.register(nn.Parameter, lambda value: "parameter")
+    assert [found(one) for one in (*made, *there)] == ["tensor", "parameter", "tensor", "parameter", "other"] * 2
+
+
+def _saved(tensor: torch.Tensor) -> Any:
+    file = io.BytesIO()
+    torch.save(tensor, file)
+    file.seek(0)
+    return torch.load(file, weights_only=False)
+
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "deepcopy": copy.deepcopy,
+    "copy": copy.copy,
+    "pickle": lambda tensor: pickle.loads(pickle.dumps(tensor)),
+    "save": _saved,
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+@in_mode("cuda")
+def test_copies_are_those_of_the_cpu(name: str) -> None:
+    """What a copy has is what it has on the CPU: class, attributes, a gradient, memory of its own; so are types."""
+    kinds: list[Callable[[torch.Tensor], Any]] = [
+        lambda x: x.requires_grad_(),
+        nn.Parameter,
+        _MarkedParameter,
+        lambda x: x.as_subclass(_Marked),
+    ]
+    for make in kinds[:3] if name == "deepcopy" else kinds:  # the CPU does not copy the last one so
+        found = []
+        for device in ("cpu", "cuda"):
+            tensor = make(torch.ones(2, device=device))
+            if tensor.requires_grad:
+                tensor.grad = torch.ones(2, device=device)
+            tensor.name_of_mine = "first"
+            copied = COPIES[name](tensor)
+            facts = [copied.tolist(), copied.grad is None, copied.requires_grad, getattr(copied, "name_of_mine", "")]
+            found.append([*facts, type(copied).__name__, copied.data_ptr() == tensor.data_ptr(), copied.device.type])
+        assert found[0][:-1] == found[1][:-1]
+        assert found[1][-1] == "cuda"
+    for kind in (torch.Tensor, nn.Parameter):
+        assert pickle.loads(pickle.dumps(type(kind(torch.ones(2)).cuda()))) is torch.Tensor
 
 
 # -- changes in place --------------------------------------------------------------------------------------------------

@@ -35,12 +35,10 @@ def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> An
         inner = cpu_view_of(tensor.dtype, storage, tensor.storage_offset(), tensor.size(), tensor._inner.stride())
         inner = _with_bits(inner, tensor._inner)
     made = wrap(inner, tensor._place)
-    made.__class__ = type(tensor)  # of a parameter it is another one
+    made.__class__ = type(tensor)
     # Before the gradient and the attributes are copied: they may lead back to this tensor.
     memo[id(tensor)] = made
-    if getattr(tensor, "_is_param", False):
-        made.requires_grad = tensor.requires_grad  # not by `requires_grad_`, which `vmap` and its like refuse
-    elif tensor.requires_grad:
+    if tensor.requires_grad:
         made.requires_grad_()
     if tensor.grad is not None:
         made.grad = copy.deepcopy(tensor.grad, memo)
@@ -58,22 +56,11 @@ def reduce_ex_value(tensor: Any) -> Any:
     layout = (storage, inner.storage_offset(), tuple(inner.size()), inner.stride())
     # The class of a parameter on the device is that of every tensor there; only this mark tells them apart.
     if getattr(tensor, "_is_param", False):
-        whole = (torch._utils._rebuild_tensor_v2, (*layout, False, hooks))
-        return torch._utils._rebuild_parameter, (_Reduced(whole), tensor.requires_grad, hooks)
+        return torch._utils._rebuild_parameter, (tensor.data, tensor.requires_grad, hooks)
     if inner.is_conj() or inner.is_neg():
         bits = {name: True for name, on in (("conj", inner.is_conj()), ("neg", inner.is_neg())) if on}
         return torch._utils._rebuild_tensor_v2, (*layout, tensor.requires_grad, hooks, bits)
     return torch._utils._rebuild_tensor_v2, (*layout, tensor.requires_grad, hooks)
-
-
-class _Reduced:
-    """An object that is pickled as the `__reduce__` value that it holds."""
-
-    def __init__(self, whole: Any) -> None:
-        self.whole = whole
-
-    def __reduce__(self) -> Any:
-        return self.whole
 
 
 def _with_bits(made: torch.Tensor, like: torch.Tensor) -> torch.Tensor:

@@ -14,7 +14,7 @@ from torch._C import TensorBase
 
 from grader.accelerator.core.attributes import all_attributes
 from grader.accelerator.core.storage import cpu_view_of
-from grader.accelerator.core.tensor import SimParameter, SimTensor, wrap
+from grader.accelerator.core.tensor import PlainSimTensor, SimParameter, wrap
 from grader.accelerator.sim.machine import the_machine
 
 # Taken when the package is loaded, before any code of a student runs, which could put something else under these names.
@@ -53,8 +53,8 @@ class Described:
 
 
 def is_simulated(value: Any) -> bool:
-    """Return whether a value's type is exactly `SimTensor` or `SimParameter`; False for a derived class."""
-    return type(value) is SimTensor or type(value) is SimParameter
+    """Return whether a value's type is exactly `PlainSimTensor` or `SimParameter`; False for a derived class."""
+    return type(value) is PlainSimTensor or type(value) is SimParameter
 
 
 def to_device(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:

@@ -7,6 +7,8 @@ wrappers share memory exactly if their inner tensors do. Operators come to `__to
 
 from __future__ import annotations
 
+import copy
+import copyreg
 from collections.abc import Mapping
 from typing import Any
 
@@ -68,6 +70,23 @@ class _SimTensorMeta(torch._C._TensorMeta):
         return hash(self.stands_for)
 
 
+class _ClassOnDeviceMeta(_SimTensorMeta):
+    """The metaclass of classes that tensors on the device have: `isinstance(x, type(t))` is True for CPU tensors, too.
+
+    `SimTensor` itself has not got it: this package asks by `isinstance` whether a tensor is on the device.
+    """
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return isinstance(instance, self.stands_for)
+
+    def __subclasscheck__(self, subclass: type) -> bool:
+        return issubclass(getattr(subclass, "stands_for", subclass), self.stands_for)
+
+
+# `copy.copy` returns a class itself: a pickled `type(t)` is the class that PyTorch's users know.
+copyreg.pickle(_ClassOnDeviceMeta, lambda kind: (copy.copy, (kind.stands_for,)))
+
+
 def _number_on_host(value: Any, target: SimTensor) -> torch.Tensor:
     """Return a number as a CPU tensor of the dtype of `target`, as python_variable_indexing.cpp does for CUDA.
 
@@ -91,7 +110,10 @@ SUBCLASS = (
 
 
 class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
-    """A tensor on a simulated device: a wrapper subclass around a CPU tensor, `_inner`, that holds the numbers."""
+    """A tensor on a simulated device: a wrapper subclass around a CPU tensor, `_inner`, that holds the numbers.
+
+    Each tensor is of a class derived from this one.
+    """
 
     _inner: torch.Tensor
     _place: Device
@@ -128,7 +150,7 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
         """Return an alias of the tensor whose class is `cls`; PyTorch calls this for the results of a derived class."""
         with torch._C.DisableTorchFunctionSubclass():
             made = torch.ops.aten.alias.default(self)
-        if cls is not torch.Tensor and cls is not SimTensor:
+        if cls is not torch.Tensor and cls is not PlainSimTensor:
             made.__class__ = class_on_device(cls)
         return made
 
@@ -287,22 +309,37 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
         if self._inner.layout is not torch.strided:
             return torch.Tensor._reduce_ex_internal(self, protocol)  # type: ignore[no-untyped-call]
         cls: Any = type(self)
-        if cls is SimTensor or cls is SimParameter:
-            return reduce_ex_value(self)
         with torch._C.DisableTorchFunctionSubclass():
-            return torch._tensor._rebuild_from_type_v2, (
-                *reduce_ex_value(self)[:1],
-                cls.stands_for,
-                reduce_ex_value(self)[1],
-                {},
-            )
+            function, args = reduce_ex_value(self)
+        state = attributes_of_program(self)
+        if cls is PlainSimTensor and not state:
+            return function, args
+        if issubclass(cls.stands_for, torch.nn.Parameter):  # whose own class PyTorch does not keep
+            return (torch._utils._rebuild_parameter_with_state, (*args, state)) if state else (function, args)
+        return torch._tensor._rebuild_from_type_v2, (function, cls.stands_for, args, state)
 
 
-class SimParameter(SimTensor):
+class PlainSimTensor(SimTensor, metaclass=_ClassOnDeviceMeta):
+    """A tensor on a simulated device that is of no class of the program."""
+
+    stands_for = torch.Tensor
+
+
+class SimParameter(SimTensor, metaclass=_ClassOnDeviceMeta):
     """A parameter on a simulated device."""
 
     stands_for = torch.nn.Parameter
     _is_param = True
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        # As `nn.Parameter` does: the numbers and `requires_grad`, without the gradient and other attributes.
+        if id(self) not in memo:
+            made: Any = self.data.clone(memory_format=torch.preserve_format)
+            made.__class__ = type(self)
+            made._is_param = True
+            made.requires_grad = self.requires_grad  # not by `requires_grad_`, which `vmap` and its like refuse
+            memo[id(self)] = made
+        return memo[id(self)]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Return `torch.nn.Parameter(...)`, for code that calls `type(p)(...)`."""
@@ -328,7 +365,7 @@ def class_on_device(cls: Any) -> Any:
     """
     if cls in _classes:
         return _classes[cls]
-    if isinstance(cls, _SimTensorMeta):
+    if isinstance(cls, _ClassOnDeviceMeta):
         return cls
     if cls.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
         raise refusal(SUBCLASS.format(cls.__name__))
@@ -343,14 +380,21 @@ def class_on_device(cls: Any) -> Any:
             return cls.__torch_function__(func, [getattr(kind, "stands_for", kind) for kind in types], args, kwargs)
 
         own["__torch_function__"] = classmethod(torch_function)
+    if cls.__reduce_ex__ is torch.nn.Parameter.__reduce_ex__:
+        own["__reduce_ex__"] = SimTensor.__reduce_ex__
     meta = type(cls)
-    kind = _SimTensorMeta if issubclass(_SimTensorMeta, meta) else type(meta.__name__, (_SimTensorMeta, meta), {})
+    ours = _ClassOnDeviceMeta
+    kind = ours if issubclass(ours, meta) else type(meta.__name__, (ours, meta), {})
     parent = SimParameter if issubclass(cls, torch.nn.Parameter) else SimTensor
     _classes[cls] = made = kind(cls.__name__, (cls, parent), own)
     return made
 
 
-for _ours, _name in ((SimTensor, "torch.Tensor"), (SimParameter, "torch.nn.parameter.Parameter")):
+for _ours, _name in (
+    (SimTensor, "torch.Tensor"),
+    (PlainSimTensor, "torch.Tensor"),
+    (SimParameter, "torch.nn.parameter.Parameter"),
+):
     # Messages and `type(t)` show what they would show of any tensor. Nothing looks the classes up by these names: files
     # and pickles hold no reference to them.
     _ours.__module__, _, _ours.__name__ = _name.rpartition(".")
@@ -378,7 +422,7 @@ def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimT
     # By position, which is parsed faster; the None is the memory format.
     sizes, strides, offset = inner.size(), inner.stride(), inner.storage_offset()
     made: Any = _make(
-        SimTensor, sizes, strides, offset, None, dtype, torch.strided, place.inner, storage_size=_HUGE, **bits
+        PlainSimTensor, sizes, strides, offset, None, dtype, torch.strided, place.inner, storage_size=_HUGE, **bits
     )
     made._inner = inner
     made._place = place
@@ -387,7 +431,7 @@ def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimT
 
 
 def _wrap_sparse(inner: torch.Tensor, place: Device) -> SimTensor:
-    made: Any = _make(SimTensor, inner.size(), dtype=inner.dtype, device=place.inner, **wrapper_options(inner))
+    made: Any = _make(PlainSimTensor, inner.size(), dtype=inner.dtype, device=place.inner, **wrapper_options(inner))
     made._inner, made._place = inner, place
     hold_blocks_of_parts(made)
     return made  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.tensor import SimParameter, SimTensor
+from grader.accelerator.core.tensor import PlainSimTensor, SimParameter, SimTensor
 from grader.accelerator.schema.facts import OperatorFacts
 from grader.accelerator.sim.machine import Device, Machine
 
@@ -77,7 +77,7 @@ def record(machine: Machine, facts: OperatorFacts, func: Any, args: Any, kwargs:
     for arg in args:
         # By exact type, which is quick: no code here runs more often.
         kind = type(arg)
-        if kind is SimTensor or kind is SimParameter:
+        if kind is PlainSimTensor or kind is SimParameter:
             shells.append(arg)
             inner.append(arg._inner)
         elif kind in _REAL:
@@ -107,7 +107,7 @@ def _unwrap_argument(value: Any, shells: list[SimTensor], hosts: list[torch.Tens
         hosts: a list that gets all other tensors.
     """
     kind = type(value)
-    if kind is SimTensor or kind is SimParameter:
+    if kind is PlainSimTensor or kind is SimParameter:
         shells.append(value)
         return value._inner
     if kind is list or kind is tuple:
@@ -116,7 +116,7 @@ def _unwrap_argument(value: Any, shells: list[SimTensor], hosts: list[torch.Tens
         inner = []
         for item in value:
             kind = type(item)
-            if kind is SimTensor or kind is SimParameter:  # as above: an optimizer gives hundreds
+            if kind is PlainSimTensor or kind is SimParameter:  # as above: an optimizer gives hundreds
                 shells.append(item)
                 inner.append(item._inner)
             else:

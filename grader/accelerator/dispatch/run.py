@@ -17,7 +17,7 @@ from torch._C import DispatchKey, DispatchKeySet
 from grader.accelerator.core.custom_operators import REGISTERED, dispatch_key_of
 from grader.accelerator.core.error_texts import as_cuda_error
 from grader.accelerator.core.profiler import RECORDERS, operator_region
-from grader.accelerator.core.tensor import SimParameter, SimTensor
+from grader.accelerator.core.tensor import PlainSimTensor, SimParameter, SimTensor
 from grader.accelerator.dispatch.capture import prepare_for_capture
 from grader.accelerator.dispatch.cost import check_room, flops_and_bytes
 from grader.accelerator.dispatch.devices import check_devices, run_one_by_one
@@ -102,7 +102,7 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
     """
     del cls
     for kind in types:
-        if kind is not SimTensor and kind is not SimParameter:
+        if kind is not PlainSimTensor and kind is not SimParameter:
             # A class that is made of other tensors, as nested ones are, takes itself apart first.
             if not all(issubclass(one, SimTensor) for one in types):
                 return NotImplemented

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.core.tensor import SimParameter, SimTensor, class_on_device
+from grader.accelerator.core.tensor import PlainSimTensor, SimParameter, SimTensor, class_on_device
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -37,8 +37,8 @@ def install(machine: Machine) -> None:
     def new(cls: Any, data: Any = None, requires_grad: bool = True, **kwargs: Any) -> Any:
         # PyTorch's own refuses a class whose `detach` gives another one.
         made = original(cls, data.detach() if isinstance(data, SimTensor) else data, requires_grad, **kwargs)
-        if type(made) is SimTensor:
-            made.__class__ = SimParameter if cls is torch.nn.Parameter else class_on_device(cls)
+        if type(made) is PlainSimTensor:
+            made.__class__ = SimParameter if cls is torch.nn.Parameter else class_on_device(cls)  # type: ignore[assignment]
         return made
 
     put(torch.nn.Parameter, "__new__", staticmethod(new))

@@ -16,6 +16,15 @@ def install(machine: Machine) -> None:
     """Let `torch.save` and `torch.load` handle storages of the device, and conjugate and negative views."""
     _register_storages(machine)
     _patch_view_metadata()
+    rebuild: Any = torch._tensor._rebuild_from_type_v2
+
+    def rebuild_with_attributes(func: Any, new_type: Any, args: Any, state: Any) -> Any:
+        # PyTorch's own compares the class by `is`, and makes another tensor, which is not a leaf.
+        if new_type is torch.Tensor:
+            return torch._utils._set_obj_state(func(*args), state)
+        return rebuild(func, new_type, args, state)
+
+    put(torch._tensor, "_rebuild_from_type_v2", rebuild_with_attributes)
 
 
 def _register_storages(machine: Machine) -> None:
