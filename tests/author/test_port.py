@@ -374,21 +374,3 @@ def test_a_method_called_backward_is_not_a_gradient() -> None:
             assert Loss().backward(1, 2) == 3
     """
     assert port(test).counts == (1, 0, 0)
-
-
-def test_a_test_that_draws_by_numpy_is_hidden() -> None:
-    """As one that draws by PyTorch is; the first test is shown if all of them draw."""
-    test = """
-        import numpy as np
-        from solution import f, g
-
-        def test_f():
-            x = np.random.random(3)
-            assert f(x) is not None
-
-        def test_g():
-            assert g(2) == 2
-    """
-    draft = port(test)
-    assert draft.counts == (1, 1, 0)
-    assert "def check_g(student)" in draft.shown

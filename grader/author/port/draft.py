@@ -260,8 +260,7 @@ class Port:
 
     def _draws_at_random(self, test: str) -> bool:
         """Return whether a test draws its inputs at random."""
-        node = self._plain.tests[test].node
-        return "rng" in self._plain.needs[test] or self._plain.keeps_seed(node) or self._plain.draws_from_modules(node)
+        return "rng" in self._plain.needs[test] or self._plain.keeps_seed(self._plain.tests[test].node)
 
     def _tests_for_probe(self, whole: str) -> Iterator[str]:
         """Yield the tests that must run in the worker, beside student code.

@@ -367,12 +367,6 @@ class Tests:
     def _is_seed(self, node: ast.stmt) -> bool:
         return isinstance(node, ast.Expr) and _SEEDS.fullmatch(self._source.import_path(node.value)) is not None
 
-    def draws_from_modules(self, test: ast.AST) -> bool:
-        """Return whether a test draws inputs by functions of `random` or `numpy.random`."""
-        calls = (node for node in ast.walk(test) if isinstance(node, ast.Call))
-        paths = (self._source.import_path(call).rpartition(".") for call in calls)
-        return any(name in _DRAWN_BY.get(module, ()) for module, _, name in paths)
-
     def _draws_at_random(self, node: ast.AST) -> bool:
         """Return whether a node is a call such as `torch.rand` without the argument `generator`."""
         is_draw = isinstance(node, ast.Call) and self._source.import_path(node) in _DRAWS

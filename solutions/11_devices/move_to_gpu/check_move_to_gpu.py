@@ -112,6 +112,9 @@ def check_copies(student, accelerator, rng):
         batch = counts.result
         assert_true(isinstance(batch, dict), "the result is not a dict")
         again = student.to_device(dict(batch), device)
-        assert_true(all(again[key] is batch[key] for key in batch), "a tensor that is already on the device was copied")
+        assert_true(
+            all(again[key] is batch[key] for key in batch),
+            "a tensor that is already there is not passed on as the same object",
+        )
     twice = student.to_device(dict.fromkeys(("one", "two"), rng.normal(3)), second)
     assert_true(twice["one"] is not twice["two"], "a tensor with two keys is copied once for both")
