@@ -73,7 +73,10 @@ class Answer:
 
 
 def without_staff_lines(source: str) -> str:
-    """Return the source of a known answer without the lines for staff in its docstring, such as `caught by: ...`."""
+    """Return a known answer's source without the lines for staff, such as `caught by: ...`.
+
+    Those lines are in its docstring.
+    """
     first = ast.parse(source).body[0]
     doc = ast.get_docstring(ast.parse(source))
     if doc is None:
@@ -84,13 +87,19 @@ def without_staff_lines(source: str) -> str:
 
 
 def as_submitted(exercise: Exercise, source: bytes) -> dict[str, bytes]:
-    """Return the files of a submission that has this source, with staff's shared code if the source imports it."""
+    """Return the files of a submission with a known answer's source.
+
+    If the source imports staff's shared code, the files of that are included.
+    """
     shared = exercise.shared if _imports(source, SHARED) else {}
     return {exercise.file_name: source, **{name: path.read_bytes() for name, path in shared.items()}}
 
 
 def _imports(source: bytes, package: str) -> bool:
-    """Return whether a Python source imports a package or a part of it; False if it is not Python."""
+    """Return whether a Python source imports a package or a part of it.
+
+    The result is False if the source is not Python.
+    """
     try:
         nodes = list(ast.walk(ast.parse(source)))
     except (SyntaxError, ValueError):
@@ -124,7 +133,13 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
 # The diagnosis of each submission needs all wrong answers of an exercise: from equal texts, each is made once.
 @functools.lru_cache(maxsize=4096)
 def _parse_answer(path: Path, source: bytes, reference: str | None) -> Answer:
-    """Return a known answer, with its sentence and its lines for staff, from a program or an entry of a YAML file."""
+    """Return a known answer, with its sentence and its lines for staff.
+
+    Args:
+        path: the path of a program, or FILE/NAME for an entry of a YAML file.
+        source: the content of the program or of the YAML file.
+        reference: the text of the reference, which only an entry needs.
+    """
     if is_entry(path):
         return _answer_of_entry(path, source, reference)
     try:
@@ -147,7 +162,9 @@ def _parse_answer(path: Path, source: bytes, reference: str | None) -> Answer:
 
 
 def _answer_of_entry(path: Path, content: bytes, reference: str | None) -> Answer:
-    """Return the known answer that an entry of `wrong.yaml` or `right.yaml` describes as changes of the reference.
+    """Return the known answer that an entry describes as changes of the reference.
+
+    The entry is one of `wrong.yaml` or `right.yaml`.
 
     Args:
         path: the path FILE/NAME of the entry.
@@ -185,7 +202,10 @@ _entries = functools.lru_cache(maxsize=64)(parse_yaml)
 
 
 def _replace_definitions(text: str, code: str) -> str:
-    """Return a module after each definition in `code` has replaced that of the same name, or was added at the end."""
+    """Return a module whose definitions are replaced by those of the same name in `code`.
+
+    Other definitions in `code` are added at the end of the module, and imports above its first statement.
+    """
     tree = ast.parse(code)
     for name, node in _definitions(tree):
         new, lines = lines_of(code)[first_line_number(node) - 1 : node.end_lineno], lines_of(text)
@@ -219,9 +239,9 @@ def first_line_number(node: ast.stmt) -> int:
 
 
 def undefined_and_defined_names(source: str) -> tuple[set[str], set[str]]:
-    """Return the names that a source uses but does not define, and the global names that it defines.
+    """Return the undefined names of a source, and the global names that it defines.
 
-    Names of builtins are not among the former.
+    A name is undefined if the source uses but does not define it. Names of builtins are not among them.
 
     Raises:
         SyntaxError: it is not Python.
@@ -241,14 +261,14 @@ def undefined_and_defined_names(source: str) -> tuple[set[str], set[str]]:
 
 @functools.lru_cache(maxsize=4096)
 def changed_functions(source: bytes, reference: bytes, given: frozenset[str]) -> tuple[str, ...]:
-    """Return the functions of an exercise that a known answer defines differently from the reference.
+    """Return the functions that a known answer defines differently from the reference.
 
-    If a helper function of the answer's own differs, the functions that use it differ.
+    A function that uses a helper function of the answer's own differs if the helper does.
 
     Args:
         source: the answer.
         reference: the reference.
-        given: the functions and classes of the exercise.
+        given: the names of the exercise's functions and classes; no other name is returned.
     """
     try:
         mine, theirs = (dict(_definitions(ast.parse(text))) for text in (source, reference))
@@ -263,7 +283,7 @@ def changed_functions(source: bytes, reference: bytes, given: frozenset[str]) ->
 
 
 def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield each name that a module defines at its top level, with the statement that defines it."""
+    """Yield the name and the statement of each definition at the top level of a module."""
     for node in tree.body:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
@@ -290,7 +310,11 @@ def submission_of(author: str, exercise: Exercise, path: Path, files: Mapping[st
 
 
 def write_digest(exercise: Exercise) -> bool:
-    """Write the current digest of the starter into exercise.yaml; return whether that changed the file."""
+    """Write the current digest of the starter into exercise.yaml.
+
+    Returns:
+        True if that changed the file.
+    """
     path = exercise.folder / EXERCISE_FILE
     text = path.read_bytes().decode("utf-8")  # with its line ends, which are somebody's choice
     line = f"starter: {starter_digest(exercise.starter.read_bytes())}"
@@ -303,24 +327,29 @@ def write_digest(exercise: Exercise) -> bool:
 
 
 def is_starter(exercise: Exercise, text: bytes) -> bool:
-    """Return whether a file has the same code as an exercise's unchanged starter, by its digest."""
+    """Return whether a file has the same code as the unchanged starter of an exercise.
+
+    The digest in exercise.yaml decides, so comments and the module's docstring do not count.
+    """
     return starter_digest(text) == exercise.starter_digest
 
 
 @functools.lru_cache(maxsize=128)  # in a class most files are the same starters
 def starter_digest(text: bytes) -> str:
-    """Return a digest of a starter's code without blank lines, comments, the module's docstring and line ends.
+    """Return a digest of a starter's code.
 
-    So a starter whose wording was corrected is still untouched for a student who has the older one. The text may be a
-    hostile student's: it is cut into tokens and not parsed.
+    Blank lines, comments, the module's docstring and line ends do not count. So a starter whose wording was corrected
+    is still untouched for a student who has the older one. The text may be a hostile student's: it is cut into tokens
+    and not parsed.
     """
     return hashlib.sha256(code_of(text).encode()).hexdigest()[:16]
 
 
 def code_of(text: bytes) -> str:
-    """Return the code of a file as its digest sees it: without blank lines, comments and the module's docstring.
+    """Return the code of a file from which its digest is computed.
 
-    A file that Python cannot divide into tokens keeps its comments and its docstring.
+    That is without blank lines, comments and the module's docstring. A file that Python cannot divide into tokens keeps
+    its comments and its docstring.
     """
     plain = text.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
     try:

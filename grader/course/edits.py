@@ -45,7 +45,9 @@ class FileEdit:
 
 
 def edit_to_void(course: Course, exercise: Exercise, check: str) -> FileEdit:
-    """Return the edit of exercise.yaml that makes a check void: everybody who handed in an answer gets its points.
+    """Return the edit of exercise.yaml that makes a check void.
+
+    Everybody who handed in an answer then gets the points of the check.
 
     Args:
         course: the course.
@@ -115,17 +117,19 @@ def _with_void(course: Course, exercise: Exercise, void: tuple[str, ...]) -> Cou
 
 
 def edit_to_extend(course: Course, handin: HandIn, author: str, until: str, is_same: Callable[[str], bool]) -> FileEdit:
-    """Return the edit of course.yaml that sets an author's own due date for a hand-in, and replaces an earlier one.
+    """Return the edit of course.yaml that sets an author's own due date for a hand-in.
+
+    An earlier due date of the author is replaced.
 
     Args:
         course: the course.
         handin: the hand-in.
         author: the author who gets more time.
         until: a date or a time, such as 2026-10-08 18:00.
-        is_same: returns whether a name in the file means this author.
+        is_same: a function that returns whether a name in the file means this author.
 
     Raises:
-        CourseError: the file cannot be read or changed, or this is not a date.
+        CourseError: the file cannot be read or changed, or `until` is not a date.
     """
     until = until.strip().replace("T", " ")
     try:
@@ -215,7 +219,10 @@ def _items_in_brackets(value: Any) -> str:
 
 
 def _append_in_brackets(text: str, node: yaml.CollectionNode, added: str) -> str:
-    """Return the text with an item added at the end of a collection that is written in brackets or braces."""
+    """Return the text with an item added to a collection in brackets or braces.
+
+    The item becomes the last one.
+    """
     place = node.end_mark.index - 1
     head = text[:place].rstrip()
     comma = "" if not node.value else " " if head.endswith(",") else ", "
@@ -223,7 +230,10 @@ def _append_in_brackets(text: str, node: yaml.CollectionNode, added: str) -> str
 
 
 def _insert_line_below(text: str, node: yaml.Node, added: str, column: int) -> str:
-    """Return the text with a new line below the one on which a scalar ends, indented to a column."""
+    """Return the text with a new line below the line on which a scalar ends.
+
+    The new line is indented to a column.
+    """
     end = text.find("\n", node.end_mark.index)
     start = len(text) if end < 0 else end + 1
     before = text[:start] + ("" if end >= 0 else _end_of_lines(text))
@@ -237,7 +247,10 @@ def _append_item(text: str, node: yaml.SequenceNode, item: str) -> str:
 
 
 def _without_void(text: str, shown_as: str, item: str) -> str:
-    """Return the text of exercise.yaml without a check in `void`, and without that key if no check is left."""
+    """Return the text of exercise.yaml without a check in `void`.
+
+    If no check is left, the key is removed, too. If the check is not found, the text is unchanged.
+    """
     root = _root_mapping(text, shown_as)
     found = next(((key, value) for key, value in root.value if key.value == "void"), None)
     if found is None or not isinstance(found[1], yaml.SequenceNode) or root.flow_style:
@@ -265,7 +278,9 @@ def _without_lines(text: str, start: int, end: int) -> str:
 
 
 def _with_extension(text: str, handin: str, key: Any, until: str, *, is_new: bool) -> str:
-    """Return the text of course.yaml with an author's extension; unchanged if no place for it is found.
+    """Return the text of course.yaml with an author's extension added or replaced.
+
+    The text is unchanged if no place for the extension is found.
 
     Args:
         text: the text of course.yaml.
@@ -297,7 +312,7 @@ def _with_extension(text: str, handin: str, key: Any, until: str, *, is_new: boo
 
 
 def _checked_content(changed: str, text: str, wanted: dict[Any, Any], shown_as: str, by_hand: str) -> bytes:
-    """Return the new content of a file, after checking that YAML reads exactly the wanted data from it.
+    """Return the changed text as bytes, if YAML reads exactly the wanted data from it.
 
     Args:
         changed: the text after the change.

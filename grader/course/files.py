@@ -45,7 +45,9 @@ _IN_URL = r"[\w.-]+(:[0-9]+)?(/[\w.~:@%+,=&#/-]*)?"
 
 
 def moment_of(value: object) -> object:
-    """Convert a date or a time, as a text in ISO 8601 or as YAML reads it, to a datetime; a date means its end.
+    """Convert a date or a time to a datetime; a date becomes the end of that day.
+
+    The value is a text in ISO 8601, or what YAML reads from one. Any other value is returned unchanged.
 
     Raises:
         ValueError: a text is neither a date nor a time.
@@ -82,9 +84,10 @@ _TAKEN = ("torch", "numpy")
 
 
 def validate_without(packages: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the packages of the key `without` unchanged; fail unless they are empty or include torch and NumPy.
+    """Return the packages of the key `without`, if an exercise can forbid them.
 
-    A worker has either all packages or only the standard library, so an exercise cannot forbid one of them alone.
+    It can forbid none, or torch and NumPy with any others: a worker has either all packages or only the standard
+    library.
 
     Raises:
         ValueError: packages are listed, and torch or NumPy is not among them.
@@ -175,7 +178,7 @@ class ViewEntry(Strict):
     offset: Natural = 0
 
     def end(self) -> int:
-        """Return how many elements the storage must have at least for this view."""
+        """Return the smallest number of elements that the storage of this view can have."""
         steps = ((size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True))
         return self.offset + sum(steps) + 1 if 0 not in self.shape else self.offset
 
@@ -514,7 +517,10 @@ def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """Return the end of a sentence about an unknown name: the nearest known name, or all of them if there are few."""
+    """Return the end of a sentence about an unknown name, with a suggestion.
+
+    That is the nearest known name, or all of them if they are few; "" if neither helps.
+    """
     if near := difflib.get_close_matches(name, known, n=1):
         return f"; did you mean {near[0]}?"
     return f"; known are {', '.join(known)}" if 0 < len(known) <= _MOST_NAMED else ""

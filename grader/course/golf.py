@@ -12,9 +12,10 @@ _OPERATIONS = (
 
 
 def operations(source: bytes) -> int:
-    """Return the number of operations in the functions of a file: calls, operators, indices, conditions and loops.
+    """Return the number of operations in the functions of a file.
 
-    `raise` statements do not count, nor do decorators, annotations and docstrings.
+    Operations are calls, operators, indices, conditions and loops. `raise` statements do not count, nor do decorators,
+    annotations and docstrings.
 
     Raises:
         SyntaxError, ValueError: it is not valid Python.

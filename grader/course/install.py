@@ -28,7 +28,7 @@ _MISSING = (
 
 
 def require_install(course: Course) -> Install:
-    """Return the source from which the grader of a course is installed, as course.yaml names it.
+    """Return where the grader of a course is installed from, as course.yaml says.
 
     Raises:
         CourseError: course.yaml names no source, and the error says what to write; or the wheel does not exist.
@@ -57,7 +57,9 @@ def wheel_bytes(course: Course, install: Install) -> bytes:
 
 
 def pip_arguments(install: Install, up: str = "") -> list[str]:
-    """Return the arguments of two `pip install` commands, a text each: PyTorch without CUDA, then the grader.
+    """Return the arguments of two `pip install` commands, as one text for each command.
+
+    The first command installs PyTorch without CUDA, the second one the grader.
 
     Args:
         install: the source from which the grader is installed.

@@ -97,7 +97,7 @@ class Places:
         return cls(exercise.module, exercise.id)
 
     def known_answer(self, kind: str, name: str) -> str:
-        """Return where a known answer is written, for messages: its file, or its entry in a YAML file.
+        """Return where a known answer is, for messages: its file, or its entry in a YAML file.
 
         Args:
             kind: "wrong" or "right".
@@ -129,7 +129,10 @@ def shared_code(root: Path) -> dict[str, Path]:
 
 
 def is_check_or_probe(name: str) -> bool:
-    """Return whether a file name is that of a file of checks or probes, which no student hands in."""
+    """Return whether a file name is that of a file of checks or probes.
+
+    No student hands in such a file.
+    """
     return name.startswith((_CHECKS, _PROBES))
 
 
@@ -175,18 +178,21 @@ def bundled_course() -> Path:
 
 
 def pinned_versions() -> bytes:
-    """Return a file of constraints: the versions and hashes of all packages with which our tests passed.
+    """Return the content of the file that pins the packages with which our tests passed.
 
-    It lies beside the bundled course.
+    It has their versions and hashes, and lies beside the bundled course.
 
     Raises:
-        CourseError: it was not found.
+        CourseError: the bundled course was not found.
     """
     return (bundled_course() / "constraints.lock").read_bytes()
 
 
 def course_for(start: Path) -> tuple[Path, bool]:
-    """Return the folder of the course that contains `start`, and True; without one, the bundled course's, and False.
+    """Return the folder of the course around `start`, or that of the bundled course.
+
+    Returns:
+        The folder; and True if it contains `start`, False if it is that of the bundled course.
 
     Raises:
         CourseError: no such folder was found.
@@ -198,15 +204,17 @@ def course_for(start: Path) -> tuple[Path, bool]:
 
 
 def staff_root(root: Path) -> Path:
-    """Return the course's folder that contains the solutions.
+    """Return the folder of the course that has the solutions.
 
-    It is `root` itself; the bundled course's folder if `grade start` made `root`, which has no solutions.
+    That is the bundled course's folder if `grade start` made `root`, which has no solutions; else it is `root` itself.
     """
     return bundled_course() if is_student_folder(root) else root
 
 
 def refuse_student_folder(root: Path, command: str) -> None:
-    """Raise an error if `grade start` made a folder, so that a command for authors cannot run there.
+    """Raise an error if `grade start` made a folder.
+
+    A command for authors cannot run in such a folder.
 
     Args:
         root: the folder.
@@ -223,15 +231,18 @@ def refuse_student_folder(root: Path, command: str) -> None:
 
 
 def closed_folders(root: Path) -> tuple[Path, ...]:
-    """Return the existing folders of a course, and of the bundled one, that no student code may see."""
+    """Return the existing folders that no student code may see.
+
+    They are those of exercises and solutions, in the course and in the bundled one.
+    """
     roots = dict.fromkeys((root, _PACKAGE / BUNDLED, _PACKAGE.parent))
     return tuple(path for top in roots if is_course(top) for path in (top / _SHOWN, top / _STAFF) if path.is_dir())
 
 
 def student_folder_or_start(start: Path) -> Path:
-    """Return the nearest folder, from `start` upwards, that `grade start` made; `start` if none was.
+    """Return the nearest folder, from `start` upwards, that `grade start` made.
 
-    The folder may lack course.yaml.
+    The folder may lack course.yaml. Without such a folder, the result is `start`.
     """
     return next((folder for folder in (start, *start.parents) if is_student_folder(folder)), start)
 
@@ -242,21 +253,28 @@ def is_student_folder(root: Path) -> bool:
 
 
 def starter_copy(root: Path, places: Places) -> Path:
-    """Return the path where a second copy of a starter may exist: in the bundled course, or in `.grade/starters`."""
+    """Return the path at which a second copy of a starter may exist.
+
+    It is in the bundled course if `grade start` made `root`, else in `.grade/starters`.
+    """
     staff = staff_root(root)
     return staff / places.starter if staff != root else state_folder(root) / "starters" / places.starter.name
 
 
 def student_files(course: Course) -> list[Path]:
-    """Return the existing files that students get, such as course.yaml, as paths from the course's root."""
+    """Return the existing files of a course that students get, such as course.yaml.
+
+    They are paths from the course's root.
+    """
     wanted = (Path(COURSE_FILE), TOPICS, *_possible_student_files(course))
     return [path for path in wanted if (course.root / path).is_file()]
 
 
 def released_files(course: Course) -> tuple[Path, ...]:
-    """Return the files of modules and exercises for a released copy, as paths from the course's root.
+    """Return the files of modules and exercises that a released copy gets.
 
-    They are those that students get, without each exercise.yaml. A link counts even if its target does not exist.
+    They are those that students get, without each exercise.yaml, as paths from the course's root. A link counts even if
+    its target does not exist.
     """
     paths = (path for path in _possible_student_files(course) if not is_description(path))
     return tuple(path for path in paths if os.path.lexists(course.root / path))
@@ -269,7 +287,10 @@ def course_files(course: Course) -> tuple[Path, ...]:
 
 
 def stray_files(course: Course) -> list[str]:
-    """Return the files under exercises/ and solutions/ that the grader never reads, as paths from the course's root."""
+    """Return the files under exercises/ and solutions/ that the grader never reads.
+
+    They are paths from the course's root.
+    """
     # A file with a misspelt name is never read, and its author would believe that it counts.
     known = {TOPICS, *_possible_student_files(course), *_possible_staff_files(course)}
     files = (path for top in (_SHOWN, _STAFF) for path in (course.root / top).rglob("*") if path.is_file())
@@ -279,7 +300,10 @@ def stray_files(course: Course) -> list[str]:
 
 
 def _possible_student_files(course: Course) -> Iterator[Path]:
-    """Yield each path at which students may have a file of a module or an exercise, whether it exists or not."""
+    """Yield each path at which students may have a file of a module or an exercise.
+
+    Paths are from the course's root, and need not exist.
+    """
     yield SURPRISES
     for module in course.modules:
         yield from (page_of(module.id), drill_of(module.id))
@@ -290,7 +314,10 @@ def _possible_student_files(course: Course) -> Iterator[Path]:
 
 
 def _possible_staff_files(course: Course) -> Iterator[Path]:
-    """Yield each path at which only staff may have a file that the grader reads, whether it exists or not."""
+    """Yield each path at which only staff may have a file that the grader reads.
+
+    Paths are from the course's root, and need not exist.
+    """
     yield from (path.relative_to(course.root) for path in shared_code(course.root).values())
     for exercise in course.exercises:
         places = Places.of(exercise)
@@ -300,7 +327,10 @@ def _possible_staff_files(course: Course) -> Iterator[Path]:
 
 
 def staff_files(course: Course) -> tuple[Path, ...]:
-    """Return every file under solutions/, even one that the grader never reads, except compiled Python."""
+    """Return every file under solutions/, even one that the grader never reads.
+
+    Only compiled Python is left out.
+    """
     files = (course.root / _STAFF).rglob("*")
     return tuple(sorted(path for path in files if path.is_file() and path.suffix != ".pyc"))
 
@@ -311,20 +341,27 @@ def is_probe(path: Path) -> bool:
 
 
 def is_description(path: Path) -> bool:
-    """Return whether a path is that of an exercise.yaml, with an exercise's number, title, points and hints."""
+    """Return whether a path is that of an exercise.yaml.
+
+    Such a file has an exercise's number, title, points and hints.
+    """
     return path.name == EXERCISE_FILE
 
 
 def exercise_folders(root: Path, module: str) -> list[str]:
-    """Return the names of the exercise folders of a module on disk, even those that course.yaml does not list."""
+    """Return the names of the exercise folders of a module on disk.
+
+    Even those that course.yaml does not list are returned.
+    """
     folder = root / _SHOWN / module
     return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
 
 
 def answer_paths(folder: Path, file: Path) -> tuple[Path, ...]:
-    """Return the paths of known answers: the files of a folder, and FILE/NAME for each entry of a YAML file.
+    """Return the paths of known answers, in a folder and in a YAML file.
 
-    Only names are read here, since whoever loads a course waits for it.
+    The path of an entry in the YAML file is FILE/NAME. Only names are read here, since whoever loads a course waits for
+    it.
     """
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
     entries = re.findall(r"^(\w+):", text, re.MULTILINE)
@@ -337,7 +374,10 @@ def is_entry(path: Path) -> bool:
 
 
 def state_folder(root: Path) -> Path:
-    """Return the path of `.grade`, the folder in which `grade` saves one student's progress, answers and results."""
+    """Return the path of `.grade`, the folder in which `grade` saves one student's data.
+
+    The data are progress, answers to questions, and results.
+    """
     return root / ".grade"
 
 
@@ -347,10 +387,13 @@ def progress_path(course: Course) -> Path:
 
 
 def drill_answers_path(course: Course) -> Path:
-    """Return the path of the file with a student's answers to the short questions of `grade drill`."""
+    """Return the path of the file with a student's answers to the questions of `grade drill`."""
     return state_folder(course.root) / "drill.json"
 
 
 def results_path(course: Course) -> Path:
-    """Return the path of the store with results of earlier runs, also those of known wrong answers."""
+    """Return the path of the store with results of earlier runs.
+
+    Results of known wrong answers are in it, too.
+    """
     return state_folder(course.root) / "results.sqlite"

@@ -68,11 +68,11 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
     """Read course.yaml and each exercise.yaml, check them, and return the course.
 
     Args:
-        root: its folder.
-        whole: True if an exercise that cannot be used is an error. If not, it is left out, and listed in `broken`.
-        named: names of exercises and modules, as people type them. If each is an id, the folder of a module or a
-            number, the course has only these: the files of the others are not parsed, and nothing is said about them.
-            With other names, it has all.
+        root: the folder of the course.
+        whole: True if an exercise that cannot be used is an error; False to leave it out and list it in `broken`.
+        named: the names of the exercises and modules to load, as people type them. If each is an id, the folder of a
+            module or a number, only these are loaded, and the files of the others are not parsed. With any other name,
+            or without names, all are loaded.
 
     Raises:
         CourseError: the course has problems; it lists all of them.
@@ -114,7 +114,9 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
 
 
 def read_module(course: Course, module: Module) -> Module:
-    """Read a module again, and return it with all its usable exercises: a loaded course may have only some of them.
+    """Read a module again, and return it with all its usable exercises.
+
+    A loaded course may have only some of them.
 
     Args:
         course: the course.
@@ -126,7 +128,9 @@ def read_module(course: Course, module: Module) -> Module:
 
 @contextmanager
 def _add_restore_hint(root: Path) -> Iterator[None]:
-    """Re-raise a `CourseError` of the `with` block; in a student's folder, add how to restore the course's files.
+    """Add to a `CourseError` of the `with` block how to restore the course's files.
+
+    An error outside of a student's folder is raised again as it is.
 
     Raises:
         CourseError: what was raised, with the remedy where `root` is a folder that `grade start` made.
@@ -140,7 +144,9 @@ def _add_restore_hint(root: Path) -> Iterator[None]:
 
 
 def _ids_meant_by(root: Path, named: Collection[str], modules: Sequence[ModuleEntry]) -> set[str]:
-    """Return the ids of the exercises that typed names mean; all ids if a name is not an id, a module or a number.
+    """Return the ids of the exercises that typed names mean.
+
+    All ids are returned if a name is not an id, a module or a number, or if nothing is named.
 
     Args:
         root: the folder of the course.
@@ -165,7 +171,10 @@ def _ids_meant_by(root: Path, named: Collection[str], modules: Sequence[ModuleEn
 
 
 def _numbers(root: Path, modules: Sequence[ModuleEntry]) -> dict[str, tuple[int, ...]]:
-    """Return the number of each exercise, such as (2, 1), by its id, found without parsing YAML, which is slow."""
+    """Return the number of each exercise, such as (2, 1), by its id.
+
+    The files are searched for it, and not parsed, because parsing YAML is slow.
+    """
     numbers = {}
     for entry in modules:
         for id in entry.exercises:
@@ -255,7 +264,10 @@ def _load_exercise(facts: _CourseFacts, places: Places, before: Mapping[str, str
 
 
 def _points_by_staff(file: ExerciseFile) -> dict[str, int]:
-    """Return the hundredths of a point that a person gives, by rule; under `WHOLE` if a person gives all of them."""
+    """Return the hundredths of a point that a person gives, by rule.
+
+    If a person gives all points, their key is `WHOLE`.
+    """
     if file.by:
         return {WHOLE: round(file.points * 100)}
     return {rule: round(entry.points * 100) for rule, entry in file.rules.items()}
@@ -275,7 +287,10 @@ def _example_picture(entry: ExampleEntry) -> Picture:
 
 
 def _data_files(root: Path, places: Places, names: Sequence[str], problems: list[str]) -> dict[str, Path]:
-    """Return the data files of an exercise, by name; append a sentence to `problems` for each fault."""
+    """Return the paths of an exercise's data files, by name.
+
+    A sentence is appended to `problems` for each fault.
+    """
     files = {name: root / places.shown / name for name in names}
     where = f"{places.description.as_posix()}: files"
     for name, path in files.items():
@@ -296,7 +311,11 @@ def _data_files(root: Path, places: Places, names: Sequence[str], problems: list
 
 
 def _read_task(root: Path, places: Places, problems: list[str]) -> str:
-    """Return the text of an exercise's task, which is the docstring of its starter; "" if it has none."""
+    """Return the text of an exercise's task; "" if it has none.
+
+    The task is the docstring of the starter, or of its copy if the student's file has none. If a file cannot be read, a
+    sentence is appended to `problems`.
+    """
     # A student's file may have lost its text, or be in pieces just now: then that of the copy counts.
     for path in (root / places.starter, layout.starter_copy(root, places)):
         try:
@@ -311,7 +330,10 @@ def _read_task(root: Path, places: Places, problems: list[str]) -> str:
 
 
 def rule_texts(task: str) -> dict[str, str]:
-    """Return the texts of a task's numbered rules by the rules' names, such as "C1", continuation lines included."""
+    """Return the text of each numbered rule of a task, by rule name, such as "C1".
+
+    The text includes the continuation lines.
+    """
     return {rule[1]: _join_lines(rule[2], rule.start(2) - rule.start()) for rule in _RULES.finditer(task)}
 
 
@@ -321,7 +343,9 @@ _DEEPER = 2
 
 
 def _join_lines(text: str, column: int) -> str:
-    """Join the lines of a rule into one, except lines that are indented further, as in a matrix, and items of a list.
+    """Join the lines of a rule into one.
+
+    Lines that are indented further, as in a matrix, and items of a list stay lines of their own.
 
     Args:
         text: the rule.
@@ -343,7 +367,10 @@ def _join_lines(text: str, column: int) -> str:
 
 
 def _parse_time_zone(name: str | None, problems: list[str]) -> tzinfo | None:
-    """Return the time zone of a name, or None without a name; for an unknown one, append a problem and return UTC."""
+    """Return the time zone of a name; None without a name.
+
+    For an unknown name, append a sentence to `problems`, and return UTC.
+    """
     try:
         return ZoneInfo(name) if name else None
     except (ValueError, OSError, KeyError):
@@ -358,7 +385,10 @@ def handins_of(file: CourseFile, problems: list[str]) -> tuple[HandIn, ...]:
 
 
 def _make_handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> HandIn:
-    """Return a hand-in with times in a time zone; add to `problems` what its entry in course.yaml has wrong."""
+    """Return the hand-in that an entry of course.yaml describes.
+
+    A time without a time zone gets `zone`. A sentence is appended to `problems` for each fault.
+    """
     where = f"{COURSE_FILE}: handins.{entry.id}"
 
     def moment(value: datetime, key: str) -> datetime:
@@ -457,7 +487,7 @@ def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> l
         course: the course.
         name: an id, a number (02-1 or 2-1), a path to a file or folder of an exercise, or a module by its folder or
             number (02).
-        commands: the names of commands, which could have been meant as well.
+        commands: the names of commands, which an error may suggest, too.
 
     Raises:
         CourseError: nothing has that name, and the error suggests the nearest; or the exercise cannot be used.
@@ -487,7 +517,10 @@ def _word_of(name: str) -> str:
 
 
 def means_module(module: str, name: str) -> bool:
-    """Return whether a typed name means a module: it is its folder, a path to that, or its number."""
+    """Return whether a typed name means a module.
+
+    The name may be the module's folder, a path to it, or the module's number.
+    """
     word = _word_of(name)
     number = _parts_of_number(word)
     return bool(module) and (
@@ -509,22 +542,29 @@ def one_exercise(course: Course, name: str) -> Exercise:
 
 
 def split_exercises_and_rules(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words that name exercises, and those that name rules, such as C4 or c4, in upper case."""
+    """Split words into names of exercises and names of rules.
+
+    A rule, such as C4 or c4, is returned in upper case.
+    """
     words = tuple(words)
     rules = tuple(word.upper() for word in words if _RULE.fullmatch(word))
     return tuple(word for word in words if not _RULE.fullmatch(word)), rules
 
 
 def _parts_of_number(word: str) -> tuple[int, ...]:
-    """Parse an exercise's number: (2, 1) for 2-1 and for 02-1, (2,) for 02, () for any other word."""
+    """Return the parts of an exercise's number: (2, 1) for 2-1 and for 02-1.
+
+    The result is (2,) for 02, and () for any other word.
+    """
     match = _NUMBER.fullmatch(word)
     return tuple(int(part) for part in match.groups() if part) if match else ()
 
 
 def _suggested_names(course: Course, word: str, commands: Iterable[str]) -> str:
-    """Return the end of a sentence on an unknown name: a near name, the numbers that exist, or where to find all.
+    """Return the end of a sentence on an unknown name, with suggestions.
 
-    No number is guessed: one with nearly the same digits is another exercise.
+    These are a near name, the numbers that exist, or the command that lists them. No number is guessed: one with nearly
+    the same digits is another exercise.
     """
     numbers = [exercise.number for exercise in course.exercises]
     if meant := _parts_of_number(word):

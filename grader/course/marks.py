@@ -20,7 +20,10 @@ _QUOTES = (b'"""', b"'''")
 
 
 def declared_checks(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield the id, the rule and the title of each check that a file declares, without importing the file."""
+    """Yield the id, the rule and the title of each check that a file declares.
+
+    The file is not imported.
+    """
     try:
         body = ast.parse(path.read_bytes()).body
     except (OSError, SyntaxError, ValueError):  # `grade` says what is wrong with it
@@ -34,10 +37,10 @@ def declared_checks(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def caps_text(exercise: Exercise) -> str:
-    """Return sentences that say how many points an exercise earns at most while rules are broken; "" without caps.
+    """Return sentences on how many points an exercise earns at most while rules are broken.
 
-    A sentence names a rule if each of its checks caps the points. Else it says "a shown check" or "some hidden checks"
-    of the rule, because the name of a hidden check is not public.
+    The result is "" without caps. A sentence names a rule if each check of the rule caps the points. Else it says "a
+    shown check" or "some hidden checks" of the rule, because the name of a hidden check is not public.
     """
     capped: dict[tuple[str, bool], list[int | None]] = {}
     for path in filter(None, (exercise.shown_checks, exercise.hidden_checks)):
@@ -67,7 +70,9 @@ def caps_text(exercise: Exercise) -> str:
 
 
 def with_caps_text(exercise: Exercise, source: bytes) -> bytes:
-    """Return a starter with the sentences of `caps_text` at the end of its task; unchanged without task or caps.
+    """Return a starter with the sentences of `caps_text` at the end of its task.
+
+    A starter without a task, or of an exercise without caps, is returned unchanged.
 
     Raises:
         CourseError: its task does not stand in triple quotes.

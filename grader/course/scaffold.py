@@ -53,15 +53,21 @@ def new_exercise(
     points: float | None = None,
     by_staff: Mapping[str, float] | None = None,
 ) -> list[Path]:
-    """Write the files of a new exercise, list it in course.yaml unless it is there, and return the paths of the files.
+    """Write the files of a new exercise, and list it in course.yaml.
+
+    It may be listed there already, if it has no files yet.
 
     Args:
         root: the folder of the course.
         name: "module/exercise"; the module is made if it is new.
-        files: returns the texts of its files besides exercise.yaml, by path from the course; by default an example.
+        files: a function that returns the texts of the files besides exercise.yaml, by path from the course; by default
+            those of an example.
         data: the contents of data files for student code, by the name under which it reads them.
         points: the points of the exercise; by default those of the example.
         by_staff: the points of the rules that a person grades, by rule; they are among the exercise's points.
+
+    Returns:
+        The paths of the files, without course.yaml.
 
     Raises:
         CourseError: the name is not usable, the exercise exists, or something cannot be written.
@@ -109,7 +115,10 @@ def new_exercise(
 
 
 def _example_files(places: Places) -> dict[Path, str]:
-    """Return the texts of the example exercise's files, by path, with placeholders such as `@title@`."""
+    """Return the texts of the example exercise's files, by path.
+
+    They have placeholders such as `@title@`.
+    """
     files = {
         places.starter: "starter.py",
         places.shown_checks: "shown_checks.py",
@@ -122,12 +131,19 @@ def _example_files(places: Places) -> dict[Path, str]:
 
 
 def _template(name: str) -> str:
-    """Return the template of a file of a new course or exercise, with placeholders such as `@title@`."""
+    """Return the template of a file of a new course or exercise.
+
+    It has placeholders such as `@title@`.
+    """
     return (Path(__file__).with_name("templates") / name).read_text(encoding="utf-8")
 
 
 def write_schemas(folder: Path, others: Mapping[str, Any]) -> list[Path]:
-    """Write JSON Schemas for editors: those of course.yaml and exercise.yaml, and others by their file names.
+    """Write the JSON Schemas of course.yaml, exercise.yaml and other files, for editors.
+
+    Args:
+        folder: the folder that the schemas are written to.
+        others: further schemas, by the names of their files.
 
     Returns:
         The paths of the files.
@@ -140,7 +156,7 @@ def _schemas(folder: Path, by_name: Mapping[str, Any]) -> dict[Path, str]:
 
 
 def _write_all(files: Mapping[Path, str | bytes]) -> list[Path]:
-    """Write all files and return their paths; if one cannot be written, remove the new ones again.
+    """Write all files and return their paths; if that fails, remove the new ones again.
 
     The first file, such as course.yaml, is written last, because it makes a course of the others.
 
@@ -168,7 +184,10 @@ def _write_all(files: Mapping[Path, str | bytes]) -> list[Path]:
 
 
 def _why_not_importable(id: str) -> str:
-    """Return why students could not import a module of this name, as the end of a sentence; "" if they can."""
+    """Return why students could not import a module of this name; "" if they can.
+
+    The reason is the end of a sentence.
+    """
     if keyword.iskeyword(id):
         return "is a word of Python"
     if not id.isidentifier():
@@ -185,7 +204,9 @@ def _next_number(module: str, numbers: list[str]) -> str:
 
 
 def with_exercise(text: str, module: str, title: str, id: str) -> str:
-    """Return the text of course.yaml with an exercise added to its module; a new module is added, too.
+    """Return the text of course.yaml with an exercise added to its module.
+
+    A new module is added, too.
 
     Args:
         text: a valid course.yaml.
@@ -264,5 +285,8 @@ def _end_positions(node: Any) -> Iterator[int]:
 
 
 def _as_yaml(word: str) -> str:
-    """Return a word of an id or a title as YAML reads it as a text: `on`, `no` and `123` get quotes."""
+    """Return a word of an id or a title in such a way that YAML reads it as a text.
+
+    For that, `on`, `no` and `123` get quotes.
+    """
     return word if yaml.safe_load(word) == word else json.dumps(word)

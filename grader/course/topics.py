@@ -60,10 +60,14 @@ class Coverage:
         return cls(topics, taught, pages, unknown)
 
     def counts(self, document: str = "") -> tuple[int, int, int]:
-        """Count the topics that an exercise teaches, those that only a page teaches, and those that nothing teaches.
+        """Count the topics of the course by what teaches them.
 
         Args:
             document: the source document whose topics count; "" for all topics.
+
+        Returns:
+            The number of topics that an exercise teaches, of those that only a page teaches, and of those that nothing
+            teaches.
         """
         ids = {id for id, topic in self.topics.items() if not document or document in topic.documents}
         by_exercise = ids & self.taught.keys()
@@ -71,12 +75,17 @@ class Coverage:
         return len(by_exercise), len(page_only), len(ids - by_exercise - page_only)
 
     def where_taught(self, id: str) -> str:
-        """Return where a topic is taught, as one text: exercise numbers, then "page MODULE"; "" if nowhere."""
+        """Return where a topic is taught, as one text; "" if nowhere.
+
+        The text lists the numbers of exercises, then "page MODULE" for each page.
+        """
         return ", ".join([*self.taught.get(id, ()), *(f"page {module}" for module in self.pages.get(id, ()))])
 
 
 def content_for_students(root: Path, path: Path) -> bytes:
-    """Return the content of a course's file as students get it: a module's page loses its line of topic ids.
+    """Return the content of a course's file as students get it.
+
+    A module's page loses its line of topic ids.
 
     Args:
         root: the course's folder.
@@ -89,7 +98,10 @@ def content_for_students(root: Path, path: Path) -> bytes:
 
 
 def _topics_of_page(course: Course, module: Module) -> list[str]:
-    """Return the ids on the line `Topics: ...` of a module's page, and on lines of ids directly below it."""
+    """Return the topic ids on a module's page.
+
+    They stand on the line `Topics: ...`, and on lines of ids directly below it.
+    """
     page = course.root / page_of(module.id)
     lines = _TOPICS_LINE.finditer(page.read_text(encoding="utf-8")) if page.is_file() else ()
     return list(dict.fromkeys(id for line in lines for id in re.split(r"[\s,]+", line["ids"].strip()) if id))

@@ -16,9 +16,10 @@ _LOOK_MS = 100
 
 
 def watch_files(folder: Path, *, poll: bool = False, kinds: tuple[str, ...] = (".py",)) -> Iterator[set[Path]]:
-    """Yield sets of files that were written, renamed or removed below a folder, and empty sets while nothing changes.
+    """Yield sets of files that were written, renamed or removed below a folder.
 
-    Once the first set was yielded, each later save is in one of the sets.
+    While nothing changes, empty sets are yielded. Once the first set was yielded, each later save is in one of the
+    sets.
 
     Args:
         folder: the folder.

@@ -29,7 +29,7 @@ def advice_after_run(
     """Save the student's progress after a run, and yield lines of advice.
 
     Args:
-        course: the course; if its folder keeps the copies of starters, it must have all exercises.
+        course: the course; it must have all exercises if `keeps_starters` is true of it.
         report: the report of the run.
         width: columns of the terminal.
         load_module: a function that returns a module with all its exercises; see `advice`.
@@ -56,7 +56,10 @@ def advice_after_run(
 
 
 def unchanged_lines(count: int, width: int) -> Iterator[str]:
-    """Yield the lines of a sentence on how many exercises were not run again because they are unchanged."""
+    """Yield lines that say how many exercises were not run again.
+
+    They are unchanged since their last run. Nothing is yielded if `count` is 0.
+    """
     if count:
         since = "has not changed since it was" if count == 1 else "have not changed since they were"
         text = f"{pluralize(count, 'exercise')} {since} last run, so this is the result of that run (--fresh runs all)"
@@ -103,11 +106,14 @@ def advice(
 
 
 def _lines_after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:
-    """Yield what to do with an exercise that has full marks: compare, golf, and look for a planted fault.
+    """Yield what a student may do after full marks for an exercise.
+
+    That is: compare the code with the reference, golf, and look for a planted fault.
 
     Args:
         exercise: the exercise.
-        saved: True if the progress is saved, without which `grade show` does not show the reference yet.
+        saved: True if the progress is saved. Otherwise no line names the reference, since `grade show` would not show
+            it.
     """
     if exercise.reference is not None and saved:
         others = f" and {pluralize(len(exercise.right), 'other right solution')}" if exercise.right else ""

@@ -16,7 +16,9 @@ _NAME = 9
 
 
 def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int) -> Iterator[str]:
-    """Yield lines that compare what checks count, such as operators, in the student's code, the solutions and starter.
+    """Yield lines that compare answers by what checks count, such as operators.
+
+    The answers are the student's code, the reference, the other right answers and the starter.
 
     Args:
         course: the course of the exercise.

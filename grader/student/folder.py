@@ -43,14 +43,14 @@ _VERSION = 1
 
 
 def start(source: Path, folder: Path) -> Course:
-    """Copy a course's files for students into a new or empty folder, and return the course there.
+    """Copy a course's files for students into a folder, and load the course there.
 
     Args:
-        source: the course.
-        folder: the new folder; files whose names begin with a dot, such as .git, may be in it already.
+        source: the folder of the course.
+        folder: a new or empty folder; files whose names begin with a dot, such as .git, may be in it already.
 
     Raises:
-        CourseError: something else is there, or nothing can be written.
+        CourseError: the folder has other files, or cannot be written to.
     """
     _refuse_used_folder(folder)
     texts = _read_student_files(load_course(source))
@@ -78,14 +78,14 @@ def _refuse_used_folder(folder: Path) -> None:
 
 
 def update(source: Path, folder: Path) -> list[str]:
-    """Bring a folder that `start` made up to date with a course, and return sentences on what was done.
+    """Update a student's folder from a course, and return sentences on what was done.
 
     Files that the student changed stay, but for checks and descriptions (course.yaml, exercise.yaml): these become as
     the course has them, and the student's version is kept beside them. A file that the course does not have any more is
     removed, unless the student changed it.
 
     Raises:
-        CourseError: the folder was not made by `start`, or cannot be written to.
+        CourseError: `start` did not make the folder, or it cannot be written to.
     """
     if not layout.is_student_folder(folder):
         what = "has a course of its own" if layout.is_course(folder) else "has no course"
@@ -108,13 +108,16 @@ def update(source: Path, folder: Path) -> list[str]:
 
 
 def _update_file(folder: Path, path: Path, text: bytes | None, original: str | None) -> str:
-    """Update one file in a student's folder, and return a sentence on what was done; "" if nothing was.
+    """Update one file in a student's folder.
 
     Args:
         folder: the student's folder.
         path: the path of the file in this folder.
         text: the content of the file in the course now; None if the course has no such file.
         original: the digest of the file that was given out; None if none was.
+
+    Returns:
+        A sentence on what was done; "" if nothing was.
     """
     place, name, here = folder / path, path.as_posix(), _digest_of(folder / path)
     if text is None:
@@ -140,7 +143,10 @@ def _update_file(folder: Path, path: Path, text: bytes | None, original: str | N
 
 
 def is_behind(root: Path) -> bool:
-    """Return whether a file that `start` copied into a folder has changed in the installed course since."""
+    """Return whether the installed course has changed since it was copied into a folder.
+
+    Only the copied files are compared.
+    """
     source, originals = layout.bundled_course(), original_digests(root)
     return any(
         not (source / path).is_file() or _digest(content_for_students(source, path)) != originals[path]
@@ -149,9 +155,10 @@ def is_behind(root: Path) -> bool:
 
 
 def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
-    """Return the shown checks and the probe file, if the student has changed them, as paths from the course's root.
+    """Return the files of shown checks and probes that the student has changed.
 
-    The result is empty outside a folder that `start` made, since only such a folder has the digests to compare with.
+    They are paths from the course's root. The result is empty outside a folder that `start` made, since only such a
+    folder has the digests to compare with.
     """
     places, originals = layout.Places.of(exercise), original_digests(course.root)
     paths = (path for path in (places.shown_checks, places.probes[0]) if path in originals)
@@ -159,7 +166,10 @@ def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
 
 
 def original_digests(folder: Path) -> dict[Path, str]:
-    """Return the saved digests of the files that `start` copied, by path; {} if no digests can be read."""
+    """Return the saved digests of the files that `start` or `update` copied, by path.
+
+    The result is empty if no digests can be read.
+    """
     try:
         files = json.loads((folder / layout.GIVEN).read_text(encoding="utf-8"))["files"]
         digests = {Path(name): str(digest) for name, digest in files.items()}
@@ -193,15 +203,20 @@ def _write(path: Path, text: bytes) -> None:
 
 
 def keeps_starters(course: Course) -> bool:
-    """Return whether the course's own folder has the copies of starters; else the installed course has them."""
+    """Return whether copies of the starters are in the course's own folder.
+
+    In a folder that `start` made this is False: the installed course has the starters.
+    """
     return layout.staff_root(course.root) == course.root
 
 
 def save_starters(course: Course) -> None:
-    """Copy each untouched starter to `.grade/starters`, unless a copy is there or `grade start` made the folder.
+    """Copy each untouched starter to `.grade/starters`, unless a copy is there.
+
+    In a folder that `start` made nothing is copied, since the installed course has the starters.
 
     Raises:
-        OSError: they cannot be written.
+        OSError: a copy cannot be written.
     """
     if not keeps_starters(course):
         return
@@ -216,7 +231,9 @@ def save_starters(course: Course) -> None:
 
 
 def restore_starter(course: Course, exercise: Exercise) -> Iterator[str]:
-    """Restore a starter, keep the student's file beside it, and count tries from 0 again; yield sentences on that.
+    """Restore the starter of an exercise, and yield sentences on what was done.
+
+    The student's file is kept beside it, and the student's tries are counted from 0 again.
 
     Raises:
         CourseError: the file is the starter already, there is no copy of the starter, or nothing can be written.
@@ -252,7 +269,10 @@ def starter_of(course: Course, exercise: Exercise) -> bytes | None:
 
 
 def free_name(path: Path) -> Path:
-    """Return a path beside a file at which nothing exists yet, such as a.py.old; no command reads it as Python."""
+    """Return a path beside a file at which nothing exists yet, such as a.py.old.
+
+    It does not end in .py, so no command reads it as Python.
+    """
     names = (path.with_name(f"{path.name}{_OLD}{number or ''}") for number in range(1_000_000))
     return next(name for name in names if not os.path.lexists(name))
 
@@ -352,7 +372,10 @@ def read_progress(course: Course) -> CourseProgress:
 
 
 def write_progress(course: Course, progress: CourseProgress) -> str:
-    """Save the progress, in one step; return a sentence if that is not possible, else ""."""
+    """Save the progress; return a sentence on why that failed, or "".
+
+    The file is replaced in one step.
+    """
     if progress.is_locked:
         return f"{progress.problem}. Until then nothing is saved"
     path = layout.progress_path(course)
@@ -366,7 +389,9 @@ def write_progress(course: Course, progress: CourseProgress) -> str:
 
 
 def make_own_folder(root: Path) -> Path:
-    """Make the folder for files that belong to the student alone, with a .gitignore, and return it.
+    """Make the folder `.grade` for the student's own data, and return its path.
+
+    A .gitignore keeps its files out of the student's repository.
 
     Raises:
         OSError: the folder cannot be made.

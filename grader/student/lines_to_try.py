@@ -20,9 +20,9 @@ from grader.student.own import OwnExercise, read_own_file
 def run_lines_to_try(
     course: Course, exercise: Exercise, setup: Setup, progress: Progress
 ) -> tuple[GradedCheck, list[str], str]:
-    """Grade an exercise, and run the lines to try of the first failing check that has some, in a worker.
+    """Run the lines to try of the first failing check that has some.
 
-    An unchanged file is not graded again.
+    The exercise is graded first, unless its file is unchanged. The lines run in a worker.
 
     Args:
         course: the course of the exercise.
@@ -89,7 +89,14 @@ def run_lines(
 
 
 def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
-    """Yield the lines to try in a check's message, or lines made of its example, with imports and `print`."""
+    """Yield the lines to try of a check, as a program that imports what it uses.
+
+    The check's message has them, or they are made of the example in it. Nothing is yielded if it has neither.
+
+    Args:
+        row: the graded check.
+        module: the name by which the lines import the student's file.
+    """
     message = row.outcome.message
     _, heading, lines = message.rpartition(f"\n{LINES_TO_TRY}")
     if heading:
@@ -113,7 +120,10 @@ def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
 
 
 def with_printed_expressions(lines: str) -> str:
-    """Return lines of a program with `print` around each expression statement, as a prompt would show its value."""
+    """Return a program in which `print` is around each expression statement.
+
+    So the program shows each value, as a prompt would. Lines that are not Python are returned unchanged.
+    """
     tree = _parse_example(lines)
     rows = [row.encode() for row in lines.split("\n")]  # places in a tree count bytes
     for node in reversed(tree.body if tree is not None else []):
@@ -127,7 +137,7 @@ def with_printed_expressions(lines: str) -> str:
 
 
 def _parse_example(text: str) -> ast.Module | None:
-    """Return the syntax tree of an example; None if it is advice in words."""
+    """Return the syntax tree of an example; None if it is advice in words, not Python."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError):

@@ -22,7 +22,7 @@ _NARROW = 64
 
 
 def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]:
-    """Yield the lines of `grade list`: exercises below their modules, with state and points; then the totals.
+    """Yield the lines of `grade list`: exercises below their modules, then the totals.
 
     Args:
         course: the course of the exercises.
@@ -62,7 +62,10 @@ def _list_row(row: Row, width: int) -> list[str]:
 
 
 def list_data(course: Course, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return a dict for JSON: `course` has the title, `exercises` a dict with state and points for each row."""
+    """Return what `grade list --json` prints.
+
+    The key `course` has the title of the course, and `exercises` a list with a dict for each row.
+    """
     return {"course": course.title, "exercises": [_row_data(row) for row in rows]}
 
 
@@ -89,7 +92,7 @@ def _row_data(row: Row) -> dict[str, Any]:
 
 
 def next_exercise_lines(row: Row, width: int) -> Iterator[str]:
-    """Yield the lines of `grade next`: the exercise, where its file is, and the commands to run."""
+    """Yield the lines of `grade next`: the exercise, its file, and the commands to run."""
     exercise = row.exercise
     yield from heading_lines(exercise, width)
     verb = "Continue with it" if row.state == "started" else "Read the task at its top, change what is marked TODO"

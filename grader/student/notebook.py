@@ -71,7 +71,11 @@ class NotebookGrader:
         self._opened.close()
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, str]:
-        """Do what a request asks, and return a report as `html` and `text`, or an `error` in a sentence."""
+        """Do what a request asks, and return the answer.
+
+        Returns:
+            A dict with a report as `html` and `text`, with `text` alone, or with an `error`, a sentence.
+        """
         try:
             if request.get("what") == "pack":
                 return self._pack(request)
@@ -81,7 +85,11 @@ class NotebookGrader:
             return {"error": str(error)}
 
     def _reports_on_all(self, request: Mapping[str, Any]) -> dict[str, str]:
-        """Return the reports on all exercises of which the kernel defines a function, joined into one."""
+        """Grade each exercise of which the notebook defines a function, and join the reports.
+
+        Returns:
+            A dict with the reports as `html` and `text`, or with an `error`, a sentence.
+        """
         root = Path(request["course"]) if request["course"] else course_for(Path(request["folder"]))[0]
         course = load_course(find_course(root), whole=False)
         there = {*request["names"]}
@@ -101,7 +109,13 @@ class NotebookGrader:
         return {"text": "\n\n".join(texts), "html": "\n".join(pages)}
 
     def _pack(self, request: Mapping[str, Any]) -> dict[str, str]:
-        """Write a zip beside the notebook, and return its receipt as text; or return what is wrong."""
+        """Write a zip of a hand-in beside the notebook, unless something is wrong with it.
+
+        If the request has `force`, the zip is written all the same.
+
+        Returns:
+            A dict with `text`: the receipt, or why nothing was written.
+        """
         folder = Path(request["folder"])
         root = Path(request["course"]) if request["course"] else course_for(folder)[0]
         course = load_course(find_course(root))
@@ -129,10 +143,10 @@ class NotebookGrader:
         return {"text": "\n".join([*receipt.problems, *receipt.lines(), *places])}
 
     def _read_cells(self, course: Course, exercise: Exercise, request: Mapping[str, Any]) -> tuple[bytes, ModuleText]:
-        """Return the student's source of an exercise, and the module that was made of the notebook's cells.
+        """Return the source of an exercise in the notebook, and the module made of its cells.
 
-        If the cells import the functions from a file beside the notebook, the source is that file, and the module is
-        empty.
+        The source is b"" if no cell has it. If the cells import the functions from a file beside the notebook, the
+        source is that file, and the module is empty.
         """
         cells, needed = [Cell(**row) for row in request["cells"]], starter_names(exercise)
         answer = Path(request["folder"]) / exercise.file_name
@@ -159,7 +173,19 @@ class NotebookGrader:
     def _grade(
         self, course: Course, exercise: Exercise, folder: Path, source: bytes, module: ModuleText, *, own: bool
     ) -> dict[str, str]:
-        """Grade a source as if it were the exercise's file in a folder, and return the report as `html` and `text`."""
+        """Grade a source as if it were the exercise's file, and return the report.
+
+        Args:
+            course: the course of the exercise.
+            exercise: the exercise.
+            folder: the folder of the notebook, which has the files that the source imports.
+            source: the source.
+            module: the module that was made of the cells; empty if the source is a file.
+            own: True if the course is in the student's own folder, where results may be saved.
+
+        Returns:
+            A dict with the report as `html` and `text`.
+        """
         handed_in = _submission_of(exercise, folder, source)
         lanes = self._open_runtime(course, exercise, own=own)
         plan = RunPlan(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
@@ -170,7 +196,9 @@ class NotebookGrader:
         return {"html": fragment([graded], module.notes), "text": "\n".join(map(click.unstyle, lines))}
 
     def _open_runtime(self, course: Course, exercise: Exercise, *, own: bool) -> Runtime:
-        """Return the open runtime if it is for the exercise's module; else close it, and open one for the module.
+        """Return the open runtime of the exercise's module, after opening it if necessary.
+
+        A runtime of another module is closed first.
 
         Args:
             course: the course of the exercise.
@@ -195,19 +223,25 @@ class KernelProgress(Progress):
         self._send = send
 
     def running(self, what: str, seconds: float) -> None:
-        """Send the kernel what is running, once it has taken a second."""
+        """Send a line on what is running to the notebook's kernel, once it has taken a second."""
         if seconds >= _QUICK_S:
             self._send({"waiting": f"{what}, {seconds:.0f} s"})
 
 
 def _submission_of(exercise: Exercise, folder: Path, source: bytes) -> Submission:
-    """Return a submission with a source as the exercise's file, and the Python files of the folder that it imports."""
+    """Return a submission in which `source` is the exercise's file.
+
+    It also has the Python files of the folder that the source imports.
+    """
     files = {**_files_beside(folder, source), exercise.file_name: source}
     return submission_of(folder.name, exercise, folder / exercise.file_name, files)
 
 
 def _files_beside(folder: Path, source: bytes) -> dict[str, bytes]:
-    """Return the contents of the Python files in a folder that a source imports, also indirectly, by path."""
+    """Return the contents of the Python files in a folder that a source imports, by path.
+
+    Files that those import in turn are there, too, up to a limit.
+    """
     files: dict[str, bytes] = {}
     todo = [source]
     while todo:
@@ -226,7 +260,10 @@ def _files_beside(folder: Path, source: bytes) -> dict[str, bytes]:
 
 
 def _imported_modules(source: bytes) -> set[str]:
-    """Return the top-level names of the modules that a source imports; an empty set if it is not Python."""
+    """Return the top-level names of the modules that a source imports.
+
+    The result is empty if the source is not Python.
+    """
     tree = tree_or_none(source.decode("utf-8", "replace"))
     names: set[str] = set()
     for node in ast.walk(tree) if tree else ():

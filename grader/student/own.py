@@ -72,7 +72,9 @@ class OwnExercise:
 def open_own_exercise(
     course: Course, exercise: Exercise, setup: Setup, progress: Progress | None = None
 ) -> Iterator[OwnExercise]:
-    """Open a runtime whose workers cannot read the student's folder, and yield an `OwnExercise` on this runtime.
+    """Open a runtime for an exercise in a student's folder, and yield an `OwnExercise`.
+
+    Workers of the runtime cannot read the student's folder.
 
     Args:
         course: the course of the exercise.

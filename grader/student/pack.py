@@ -106,7 +106,9 @@ def pack(
     progress: Progress,
     cells: Mapping[str, ExerciseFiles] | None = None,
 ) -> Receipt:
-    """Grade the files of a hand-in, and return a `Receipt`: their zip, the report, and problems of the files.
+    """Grade the files of a hand-in, and return a `Receipt` with their zip.
+
+    The receipt also has the report, and the problems of the files. Nothing is written before `Receipt.write`.
 
     Args:
         course: the course in the student's folder.

@@ -77,7 +77,10 @@ class CourseLane:
         return next((item for item, file in files if file is not None and file.resolve() == path.resolve()), None)
 
     def grade(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
-        """Grade an exercise by the named checks and return the result; later calls return the same result."""
+        """Grade an exercise by the named checks, and return the result.
+
+        Later calls for the exercise return the same result, even for other checks.
+        """
         if exercise.id not in self._graded:
             own = OwnExercise(self._course, exercise, setup_of(), self._runtime)
             handed_in = read_own_files(self._course, [exercise])
@@ -91,7 +94,10 @@ class CourseLane:
         )
 
     def _with_limit(self, exercise: Exercise) -> Exercise:
-        """Return an exercise whose `check_s` is the smaller of its own and the lane's limit; 0 means no limit."""
+        """Return the exercise with the lower of two limits on the own time of its checks.
+
+        The limits are the exercise's `check_s` and the lane's. In the result, 0 means no limit.
+        """
         seconds = min(exercise.limits.check_s or math.inf, self.check_s)
         return replace(exercise, limits=replace(exercise.limits, check_s=0 if math.isinf(seconds) else seconds))
 
@@ -139,7 +145,9 @@ class CheckItem(pytest.Item):
         self.line = line
 
     def limit_own_time(self, seconds: float) -> bool:
-        """Limit the time of each check's own code, without its calls of student code; return True.
+        """Limit the time of each check's own code in this item's lane, and return True.
+
+        Calls of student code do not count.
 
         Args:
             seconds: the limit, for all checks of the course.
@@ -148,7 +156,10 @@ class CheckItem(pytest.Item):
         return True
 
     def setup(self) -> None:
-        """Grade the exercise, once for all checks of it that pytest runs; fail if the grader itself failed."""
+        """Grade the exercise, once for all of its checks that pytest runs.
+
+        Fail the item if the grader failed, or if the check itself is broken.
+        """
         try:
             row, _, _ = self._graded_cases()
         except GraderError as error:
@@ -157,7 +168,7 @@ class CheckItem(pytest.Item):
             _fail(row)
 
     def runtest(self) -> None:
-        """Return if the check passed; else skip or fail the item with the check's message."""
+        """Pass, skip or fail the item, by the verdict of the check."""
         row, cases, graded = self._graded_cases()
         verdict, message = row.outcome.verdict, row.outcome.message
         if verdict is Verdict.PASSED:
@@ -174,7 +185,11 @@ class CheckItem(pytest.Item):
         _fail(row, cases)
 
     def _graded_cases(self) -> tuple[GradedCheck, Sequence[GradedCheck], GradedExercise]:
-        """Return the case of this check that pytest reports, all its cases, and the graded exercise."""
+        """Return the graded cases of this check, and the case that pytest reports.
+
+        Returns:
+            The case that pytest reports, all cases, and the graded exercise. A check without parameters is one case.
+        """
         exercise = self.parent.exercise
         ours = (item for item in self.session.items if isinstance(item, CheckItem))
         graded = self.parent.lane.grade(exercise, [item.check for item in ours if item.parent.exercise == exercise])
@@ -191,7 +206,10 @@ class CheckItem(pytest.Item):
 
 
 def _fail(row: GradedCheck, cases: Sequence[GradedCheck] = ()) -> NoReturn:
-    """Fail the item with the message of a check; if the check has several cases, name those that fail."""
+    """Fail the item with the message of a check.
+
+    If the check has several cases, name those that fail.
+    """
     lines = list(message_lines(row, terminal_width()))
     lost = [case for case in cases if case.outcome.verdict.decided and case.outcome.verdict is not Verdict.PASSED]
     if len(cases) > 1:

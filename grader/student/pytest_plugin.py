@@ -17,7 +17,10 @@ import pytest
 def pytest_collect_file(
     file_path: Path, parent: pytest.Collector
 ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Return our collector alone for a course's check file, since other plugins would import the file."""
+    """Return our collector alone for a check file of a course.
+
+    The collectors of other plugins, which would import the file, are left out.
+    """
     others = yield
     if file_path.suffix != ".py" or not file_path.name.startswith("check_"):
         return others
@@ -36,12 +39,18 @@ def pytest_collect_file(
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool | None:
-    """Limit the time of a course's check in its lane, and return True; return None for any other item."""
+    """Limit a check's own time in its lane, in place of a timer of pytest-timeout.
+
+    The result is True for a check of a course. It is None for any other item, which then gets its timer.
+    """
     limit = getattr(item, "limit_own_time", None)
     return limit(settings.timeout) if limit is not None else None
 
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_timeout_cancel_timer(item: pytest.Item) -> bool | None:
-    """Return True for a check of a course, which has no timer to cancel; None for any other item."""
+    """Return True for a check of a course, for which pytest-timeout set no timer.
+
+    The result is None for any other item.
+    """
     return True if hasattr(item, "limit_own_time") else None

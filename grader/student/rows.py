@@ -62,7 +62,10 @@ def rows_of(course: Course, progress: CourseProgress | None = None) -> list[Row]
 
 
 def _rows_of_module(course: Course, module: Module, progress: CourseProgress) -> list[Row]:
-    """Return the rows of the exercises in a module; files of other modules are not read."""
+    """Return the rows of the exercises in a module.
+
+    Files of other modules are not read.
+    """
     submission = read_submission(course.root, module.exercises, author="")
     mine = []
     for exercise in module.exercises:
@@ -79,7 +82,7 @@ def _rows_of_module(course: Course, module: Module, progress: CourseProgress) ->
 def filter_rows(
     course: Course, rows: Sequence[Row], names: Collection[str], topic: str | None, states: Collection[str]
 ) -> list[Row]:
-    """Return the rows of named exercises, and of those in named modules, that teach a topic and have one of the states.
+    """Return the rows of the exercises that match names, a topic and states.
 
     Args:
         course: the course.
@@ -96,7 +99,7 @@ def filter_rows(
 
 
 def ids_of(course: Course, names: Collection[str], topic: str | None) -> set[str]:
-    """Return the ids of the named exercises, and of those in named modules, that teach a topic.
+    """Return the ids of the exercises that match names and a topic.
 
     Args:
         course: the course.
@@ -123,7 +126,10 @@ LoadModule = Callable[[Module], Module]
 
 
 def unchanged_module(module: Module) -> Module:
-    """Return a module unchanged; the default of the parameter `load_module`, for a course that has all exercises."""
+    """Return the module itself.
+
+    This is the default of each parameter `load_module`, for a course that has all exercises.
+    """
     return module
 
 
@@ -133,9 +139,9 @@ def next_row(
     progress: CourseProgress | None = None,
     load_module: LoadModule = unchanged_module,
 ) -> Row | None:
-    """Return the row of the first open exercise from the last graded one on; None if no exercise is open.
+    """Return the row of the next open exercise; None if no exercise is open.
 
-    After the end of the course, the search continues at its beginning.
+    The search begins at the exercise that was graded last. After the end of the course, it goes on at the beginning.
 
     Args:
         course: the course.
@@ -161,7 +167,7 @@ def next_row(
 
 
 def named_or_next_exercise(course: Course, name: str | None) -> Exercise:
-    """Return the exercise with this name, or without a name the one that comes next; see `next_row`.
+    """Return the exercise with this name; without a name, the one that `next_row` finds.
 
     Raises:
         CourseError: there is no such exercise, or all exercises are solved.

@@ -13,7 +13,10 @@ _STARTS = ("os.system", "os.popen", "os.spawn", "os.exec", "os.posix_spawn", "su
 
 
 def side_effects(exercise: Exercise) -> Iterator[str]:
-    """Yield a sentence if student code writes a file, which the sandbox discards, and one if it starts a program."""
+    """Yield a warning for what student code does and the sandbox prevents.
+
+    One is on the first line that writes a file, which the sandbox discards, and one on the first that starts a program.
+    """
     try:
         tree = ast.parse(exercise.starter.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # `grade` says what is wrong with it
@@ -30,7 +33,10 @@ def side_effects(exercise: Exercise) -> Iterator[str]:
 
 
 def _imported_names(tree: ast.Module) -> dict[str, str]:
-    """Return the names that imports bind in a file, each with its dotted path: "numpy" for `np`."""
+    """Return the dotted path of each name that an import binds: "numpy" for `np`.
+
+    A name that is its own path is not there, as after `import numpy`.
+    """
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -41,7 +47,10 @@ def _imported_names(tree: ast.Module) -> dict[str, str]:
 
 
 def _dotted_name(node: ast.expr, imported: Mapping[str, str]) -> str:
-    """Return the dotted name of a called function, such as "torch.save"; ".save" for a method of a value."""
+    """Return the dotted name of a called function, such as "torch.save".
+
+    For a method of a value without a name it begins with a dot: ".save".
+    """
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -51,7 +60,7 @@ def _dotted_name(node: ast.expr, imported: Mapping[str, str]) -> str:
 
 
 def _writes(call: ast.Call, name: str) -> bool:
-    """Return whether a call is `write_text` or a similar method, or `open` with a mode that writes."""
+    """Return whether a call writes a file, by `open` or a method such as `write_text`."""
     _, dot, method = name.rpartition(".")
     if method != "open":
         return bool(dot) and method in _WRITING_METHODS

@@ -27,7 +27,7 @@ _PARAGRAPH = re.compile(
 
 
 def show_lines(exercise: Exercise, width: int, *, rules: bool = False, plain: bool = False) -> Iterator[str]:
-    """Yield the lines of `grade show`: where the file is, difficulty, time, the task's text and its picture.
+    """Yield the lines of `grade show`: heading, task and picture of an exercise.
 
     Args:
         exercise: the exercise.
@@ -36,7 +36,7 @@ def show_lines(exercise: Exercise, width: int, *, rules: bool = False, plain: bo
         plain: True if a sentence replaces the picture.
 
     Raises:
-        CourseError: its text is lost.
+        CourseError: the exercise's file is missing, or has lost its task.
     """
     if not exercise.task:
         shown = typed_path(exercise.starter)
@@ -65,7 +65,10 @@ def _rules_lines(exercise: Exercise, width: int) -> Iterator[str]:
 
 
 def heading_lines(exercise: Exercise, width: int) -> Iterator[str]:
-    """Yield number and title of an exercise in bold; below them its kind, difficulty, time, points and path."""
+    """Yield the heading of an exercise: number and title in bold, then facts and the path.
+
+    The facts are its kind, difficulty, time and points.
+    """
     title = f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
     yield from (click.style(line, bold=True) for line in two_sided_lines(title, "", width))
     minutes = f", about {exercise.minutes} minutes" if exercise.minutes else ""
@@ -89,7 +92,12 @@ def _task_lines(doc: str, title: str, width: int) -> Iterator[str]:
 
 
 def solution_lines(exercise: Exercise, *, colours: bool = False) -> Iterator[str]:
-    """Yield the code of the reference and of the other right solutions, coloured if `colours` is true."""
+    """Yield the code of the reference and of the other right answers.
+
+    Args:
+        exercise: an exercise with a reference.
+        colours: True to colour the code.
+    """
     assert exercise.reference is not None
     for number, path in enumerate((exercise.reference, *exercise.right)):
         answer = read_answer(exercise, path)

@@ -129,7 +129,10 @@ class Watch(Progress):
         return Watch._grade if saved or beside else None
 
     def _go_to_next(self) -> None:
-        """Grade the next open exercise, round the course, or say that all are solved."""
+        """Grade the next open exercise, or say that all are solved.
+
+        After the end of the course, the search goes on at the beginning.
+        """
         rows = rows_of(self._course)
         place = [row.exercise.id for row in rows].index(self._exercise.id)
         # Round the course; the exercise in hand comes last.
@@ -175,7 +178,10 @@ class Watch(Progress):
     # -- grading
 
     def _grade(self) -> None:
-        """Grade the exercise if its files have changed, and print the result, the known mistake and advice."""
+        """Grade the exercise if its files have changed, and print the result.
+
+        The known mistake and advice are printed below it.
+        """
         exercise = self._exercise
         if not exercise.starter.is_file():
             self._say(f"There is no file {typed_path(exercise.starter)}. Save it again, or press r for the starter.")
@@ -208,7 +214,10 @@ class Watch(Progress):
     # -- lines
 
     def _changes(self, graded: GradedExercise) -> Iterator[str]:
-        """Yield a sentence on how many checks passed or stopped passing since the last save, if any."""
+        """Yield a sentence on how many checks newly pass or no longer pass since the last save.
+
+        The checks that pass now are recorded for the next call. Nothing is yielded if none changed.
+        """
         if graded.checks and graded.checks[0].check.id != "load":
             passed = {row.check.id for row in graded.checks if row.outcome.verdict is Verdict.PASSED}
             before = self._passed.get(graded.exercise.id, passed)

@@ -85,12 +85,14 @@ def _total_html(report: Report) -> str:
 
 
 def numbered_code_html(text: bytes, path: str = "", graded: GradedExercise | None = None) -> str:
-    """Return a file as HTML with line numbers to click, comments, and marks on the lines that raised.
+    """Return a file as HTML with line numbers that can be clicked.
+
+    Comments of staff stand below their lines, and lines that raised are marked.
 
     Args:
         text: the text of the file.
         path: the path of the file.
-        graded: the exercise, which has the checks and the comments.
+        graded: the graded exercise, which has the checks and the comments; None to show neither.
     """
     comments = {one.line: one.text for one in graded.comments if one.line} if graded is not None else {}
     failing = rows_in_full(graded) if graded is not None and text else ()
@@ -151,7 +153,10 @@ def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: Graded
 
 
 def _offered_reasons(now: Snapshot, graded: GradedExercise, check: str) -> list[tuple[str, str]]:
-    """Return points and reasons to click: from the rubric, from what other authors got, and titles of lost checks."""
+    """Return pairs of points and reason that staff can click, in place of typing them.
+
+    First come those of the rubric, then what staff gave other authors, then titles of lost checks with "" as points.
+    """
     rubric = [(points_text(line.points), line.says) for line in graded.exercise.rubrics.get(check, ())]
     others = [row for row in now.staff_reasons(graded.exercise.id, check) if row not in rubric]
     lost = [
@@ -172,7 +177,10 @@ def _fill_fields(points: ui.input, why: ui.input, worth: str, text: str) -> None
 
 
 def _show_comment_form(folder: ClassFolder, author: str, graded: GradedExercise, code: ui.html) -> None:
-    """Build the form of a comment on a line of code; a click on a line number fills in the number."""
+    """Build the form in which staff comment on a line of code.
+
+    A click on a line number in `code` fills in the number.
+    """
     with ui.element("details") as details:
         look.html("Comment on a line of code", "summary")
         with ui.element("div").classes("in-line"):

@@ -77,7 +77,11 @@ def show_buttons(
 
 
 def _preview_html(planned: PlannedChange, *, scores: bool) -> str:
-    """Return what a change does, as HTML: the scores before and after, and the lines of the file."""
+    """Return what a planned change does, as HTML.
+
+    That is the scores before and after, and the diff of the file. If `scores` is false, a sentence says that no points
+    change.
+    """
     parts = ["<p><b>"]
     if not scores:
         parts.append("It changes no points.")
@@ -110,7 +114,7 @@ def change_text(old: Report, new: Report) -> str:
 
 
 def _changes_table(changed: Mapping[str, tuple[Report, Report]]) -> str:
-    """Return a table, as HTML, of the submissions that a change gives another score."""
+    """Return an HTML table of the scores before and after a change, by author."""
     rows = [
         f'<tr><td>{for_html(author)}</td><td class="num">{points_text(old.total.earned)}</td>'
         f'<td class="num">{points_text(new.total.earned)}</td>'

@@ -27,7 +27,10 @@ def show_exercises(now: Snapshot) -> None:
 
 
 def show_checks(folder: ClassFolder, now: Snapshot, id: str) -> None:
-    """Build the page of an exercise's checks: how many submissions pass or lose each, and a form to make one void.
+    """Build the page of an exercise's checks.
+
+    A table shows how many submissions pass or lose each check. Below it are forms that make a check void, or make a
+    void check count again.
 
     Args:
         folder: the folder of the class.
@@ -80,13 +83,13 @@ def show_checks(folder: ClassFolder, now: Snapshot, id: str) -> None:
 
 
 def _show_form(exercise: Exercise, names: dict[str, str], label: str, plan: Callable[[str], PlannedChange]) -> None:
-    """Build a form in which staff choose a check of an exercise for the change that `plan` makes.
+    """Build a form in which staff choose a check, then preview and save a change of it.
 
     Args:
         exercise: the exercise of the checks.
-        names: the names of the checks on the page, by the id that is saved.
+        names: the names of the checks in the box, by the id that `plan` gets.
         label: the label of the box.
-        plan: a function that works out the change for the id of a check.
+        plan: a function that returns the planned change for the id of a check.
     """
     check = ui.select(names, value=next(iter(names)), label=label).props("outlined dense")
     check.style("min-width:min(24rem,100%)")

@@ -82,7 +82,10 @@ class Snapshot:
         return next((one for one in rows if one.exercise.id == exercise), None)
 
     def staff_reasons(self, exercise: str, check: str) -> list[tuple[str, str]]:
-        """Return the points and reasons that staff entered for a check by hand, the most frequent first."""
+        """Return the pairs of points and reason that staff entered by hand for a check.
+
+        The most frequent pair comes first.
+        """
         rows = [(f"{one.worth / 100:g}", one.why) for one in self.rules.overrides]
         rows = [row for row, one in zip(rows, self.rules.overrides, strict=True) if _is_about(one, exercise, check)]
         return sorted(dict.fromkeys(rows), key=lambda row: (-rows.count(row), row))
@@ -131,7 +134,11 @@ class PagesWritten:
     _stops: threading.Event = field(default_factory=threading.Event)
 
     def record_page(self, done: int, total: int) -> None:
-        """Record how many pages are written; raise `Cancelled` if the server ends."""
+        """Record how many pages are written.
+
+        Raises:
+            Cancelled: `stop` was called.
+        """
         self.done, self.total = done, total
         if self._stops.is_set():
             raise Cancelled
@@ -190,7 +197,10 @@ class ClassFolder:
         raise CourseError(f"the course has no exercise {id} any more")
 
     def read(self) -> Snapshot:
-        """Return the class as it is now; if it cannot be read, as it was last read, with a note that says why.
+        """Return the class as it is now.
+
+        If the class cannot be read, or the journal is in use for a long time, the result is the state that was read
+        last, with a note that says why.
 
         Raises:
             GraderError: the course, the journal or a table cannot be read, and there is no earlier state.
@@ -222,12 +232,20 @@ class ClassFolder:
         return Snapshot(course, overview, found, files, rules, version, BatchOptions.of_next_run(journal.options()))
 
     def name_on_page(self, now: Snapshot, author: str) -> str:
-        """Return an author's name for pages: "NAME (AUTHOR)" if names are shown and known, else the author."""
+        """Return how pages name an author: "NAME (AUTHOR)", or the author alone.
+
+        The author stands alone if pages show no names, or if the name is not known.
+        """
         name = now.overview.names.get(author, "") if self.shows_names else ""
         return f"{name} ({author})" if name else author
 
     def changes(self) -> tuple[str, list[RegradedExercise], list[RegradedExercise], list[str]]:
-        """Return when the last regrade began, what it changed, what staff changed, and notes on tables of staff."""
+        """Return what the last regrade changed, and what staff changed.
+
+        Returns:
+            When the last regrade began, or ""; the exercises that it changed; those that staff changed; and notes on
+            tables of staff.
+        """
         with self._open_journal() as journal:
             course, rules = self.course, self._rules(journal)
             at, changed = last_regrade(course, journal)
@@ -236,7 +254,9 @@ class ClassFolder:
         return at, [one for one in changed if one.differs], by_staff, notes
 
     def draft(self, group: SimilarSubmissions) -> tuple[Path, str]:
-        """Return the path and the text of a new known wrong answer, made of the shortest file of a group.
+        """Return the path and the text of a draft of a known wrong answer.
+
+        The draft is made of the shortest usable file of a group.
 
         Raises:
             CourseError: no draft can be made of any file, the course is a student's folder, or a draft exists already.
@@ -249,7 +269,9 @@ class ClassFolder:
     # -- changes
 
     def plan_override(self, author: str, fields: Mapping[str, str]) -> PlannedChange:
-        """Return the change that enters points by hand; without points and a reason, the change that removes them.
+        """Return the change that enters points by hand, or removes them.
+
+        If the form has neither points nor a reason, the points that were entered before are removed.
 
         Args:
             author: the author name in the report.
@@ -280,7 +302,13 @@ class ClassFolder:
         return self._planned_change(path, content, {author: (before, after)}, " ".join(said))
 
     def _plan_withdrawal(self, author: str, exercise: str, check: str) -> PlannedChange:
-        """Return the change that takes back the points that staff entered for a check or an exercise."""
+        """Return the change that removes points which staff entered by hand.
+
+        Args:
+            author: the author name in the report.
+            exercise: the id of the exercise.
+            check: the id of the check; "" for points of the whole exercise.
+        """
         with self._open_journal() as journal:
             noted, rules = self._submission_record(journal, author), self._rules(journal)
             names, path = rules.names(noted), self.results.path / OVERRIDES
@@ -297,7 +325,9 @@ class ClassFolder:
         return self._planned_change(path, content, {author: (before, after)}, " ".join(said))
 
     def plan_comment(self, author: str, exercise: str, line: str, text: str) -> PlannedChange:
-        """Return the change that writes or removes a comment on a line of code, which changes no points.
+        """Return the change that writes or removes a comment on a line of code.
+
+        A comment changes no points.
 
         Args:
             author: the author name in the report.
@@ -330,7 +360,9 @@ class ClassFolder:
         return self._planned_change(path, content, {}, " ".join(said))
 
     def plan_void(self, exercise: Exercise, check: str) -> PlannedChange:
-        """Return the change that makes a check void, with the scores of the class that it changes.
+        """Return the change that makes a check void.
+
+        The attribute `changed` of the result has the submissions whose scores change.
 
         Raises:
             GraderError: the check is void already, or a file cannot be read or changed.
@@ -338,7 +370,9 @@ class ClassFolder:
         return self._planned_edit(edit_to_void(self.course, exercise, check))
 
     def plan_unvoid(self, exercise: Exercise, check: str) -> PlannedChange:
-        """Return the change that makes a void check count again, with the scores of the class that it changes.
+        """Return the change that makes a void check count again.
+
+        The attribute `changed` of the result has the submissions whose scores change.
 
         Raises:
             GraderError: the check is not void, or a file cannot be read or changed.
@@ -363,7 +397,9 @@ class ClassFolder:
         return self._planned_edit(edit)
 
     def plan_draft(self, group: SimilarSubmissions, text: str) -> PlannedChange:
-        """Return the change that adds a draft as a known wrong answer; it has no effect on scores before a regrade.
+        """Return the change that adds a draft to the course as a known wrong answer.
+
+        The change has no effect on scores before a regrade.
 
         Args:
             group: the group whose draft it is.
@@ -384,7 +420,16 @@ class ClassFolder:
     def _planned_change(
         self, path: Path, content: str | bytes, changed: Mapping[str, tuple[Report, Report]], replaces: str
     ) -> PlannedChange:
-        """Return a change of a file in the folder of results; writing it raises if the file has changed meanwhile."""
+        """Return a planned change of a file in the folder of results.
+
+        `write` of the result raises a `CourseError` if the file has changed meanwhile.
+
+        Args:
+            path: the path of the file.
+            content: the new content of the file.
+            changed: the reports before and after, by author.
+            replaces: a sentence on the entry that is replaced, or "".
+        """
         before = path.read_bytes() if path.is_file() else b""
         after = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
 
@@ -400,7 +445,10 @@ class ClassFolder:
         return PlannedChange(path.name, changed, _diff(path.name, before, after), replaces, write)
 
     def _planned_edit(self, edit: FileEdit) -> PlannedChange:
-        """Return a change of a file of the course, with the reports that it changes, before and after."""
+        """Return a planned change of a file of the course.
+
+        The attribute `changed` of the result has the submissions whose scores change.
+        """
         before = self.read().reports
         with self._open_journal() as journal:
             after = self._reports(edit.course, journal)
@@ -419,7 +467,9 @@ class ClassFolder:
     # -- what goes back
 
     def newer_than_gradebook(self, course: Course) -> Iterator[str]:
-        """Yield the names of files that decide scores and were changed after the gradebook was written.
+        """Yield the names of files that changed after the gradebook was written.
+
+        Only files that decide scores are compared. Without a gradebook, nothing is yielded.
 
         Args:
             course: the course of the class.
@@ -491,7 +541,10 @@ class ClassFolder:
 
 
 def _score_of(report: Report) -> tuple[object, ...]:
-    """Return the parts of a report that decide whether a score changed: the total, the policy, and all scores."""
+    """Return the scores of a report as a value that can be compared.
+
+    It has the total, the policy, and the score of each exercise.
+    """
     return report.total, report.policy, tuple(one.score for one in report.exercises)
 
 
@@ -500,14 +553,17 @@ def _is_same_check(one: Override, other: Override) -> bool:
 
 
 def _files_of(course: Course) -> Sequence[Path]:
-    """Return the files and folders of a course; a change of any of them requires loading the course again."""
+    """Return the files and folders whose change requires loading a course again."""
     places = [Places.of(one) for one in course.exercises]
     known = [path for one in places for path in (one.wrong, one.wrong_entries, one.right, one.right_entries)]
     return [course.root / COURSE_FILE, *(course.root / path for path in [*(one.description for one in places), *known])]
 
 
 def _modification_times(paths: Sequence[Path]) -> str:
-    """Return the modification times of files as one text, which differs after one of them was written."""
+    """Return the modification times of files as one text.
+
+    The text differs after one of the files was written.
+    """
     return "/".join(str(path.stat().st_mtime_ns) if path.exists() else "" for path in paths)
 
 

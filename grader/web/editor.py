@@ -56,7 +56,9 @@ def show_editor(
     *,
     reads_only: bool = False,
 ) -> ui.codemirror:
-    """Build an editor of Python in the browser's colours; its `value` is the text that the browser sent last.
+    """Build an editor of Python in the browser's colours.
+
+    Its `value` is the text that the browser sent last.
 
     Args:
         text: the text of the editor at first.
@@ -80,7 +82,10 @@ def show_editor(
 
 
 def _run_script(editor: ui.codemirror, script: str, **values: object) -> AwaitableResponse:
-    """Run a script in the browser after formatting `values` into it; the script can use `element` and `editor`."""
+    """Run a script in the browser, where `element` and `editor` name the editor.
+
+    Each `%(NAME)s` in the script is first replaced by the value of that name, as JSON.
+    """
     filled = script % {name: json.dumps(value) for name, value in values.items()}
     return editor.client.run_javascript(_IN_EDITOR % {"id": editor.id, "script": filled}, timeout=_WAIT_S)
 
@@ -91,7 +96,7 @@ async def replace_text(editor: ui.codemirror, text: str, expected: str | None = 
     Args:
         editor: the editor; its cursor and its history stay.
         text: the new text.
-        expected: the text that is replaced; if the editor has another one by then, nothing is changed.
+        expected: the text to replace; if the editor shows any other text, nothing is changed. None to replace any text.
 
     Raises:
         TimeoutError: there is no connection.

@@ -109,7 +109,12 @@ class ExercisePage:
         self._live.grade(exercise)
 
     def _show_memory(self) -> Callable[[str], Awaitable[None]] | None:
-        """Show the panel that draws memory; return a function that draws the tensors of lines, None without a panel."""
+        """Show the panel that draws memory, and return a function that draws lines in it.
+
+        Returns:
+            A function that opens the panel and draws the tensors that lines of Python make; None if this page has no
+            panel.
+        """
         exercise = self._exercise
         # Workers of an exercise without PyTorch have none: then it draws in those of another one.
         drawn = exercise if not exercise.without else first_with_tensors(self._live.course)
@@ -171,7 +176,13 @@ class ExercisePage:
         await self._reload_text()
 
     async def _ask_for_draft(self) -> str | None:
-        """Return the draft that the browser keeps of this exercise; "" without a draft, None if it does not reply."""
+        """Return the draft of this exercise that the browser keeps, as JSON.
+
+        The browser is also set up to keep what is typed from now on, and shows the first function.
+
+        Returns:
+            The draft; "" if the browser keeps none; None if it does not reply.
+        """
         key = f"{self._live.course.root}/{self._exercise.id}"
         script = f"localStorage.getItem('tensorgrade:' + {json.dumps(key)})"
         try:
@@ -184,7 +195,13 @@ class ExercisePage:
         return found or ""
 
     async def _on_draft(self, found: str) -> None:
-        """Show a text that the browser kept because the server could not save it; ask which counts if both changed."""
+        """Show the draft that the browser kept because the server could not save it.
+
+        If the file has changed since the draft was begun, ask the student which text counts.
+
+        Args:
+            found: the draft as JSON, with its text and the text that it began with.
+        """
         try:
             draft = json.loads(found)
             text, base = str(draft["text"]), str(draft.get("base") or "")
@@ -222,7 +239,13 @@ class ExercisePage:
             self._save()
 
     def _save(self, *, again: bool = False) -> None:
-        """Save the text of the editor and have it graded; ask which text counts if another program changed the file."""
+        """Save the text of the editor, and have it graded.
+
+        If another program changed the file, nothing is saved, and the student chooses which text counts.
+
+        Args:
+            again: True to grade the file even if it has not changed.
+        """
         text = self._editor.value or ""
         try:
             other = save(self._path, text, self._base)
@@ -250,9 +273,10 @@ class ExercisePage:
         )
 
     async def _reload_text(self) -> None:
-        """Show the text that another editor saved; if the browser has unsaved text, ask the student which text counts.
+        """Show the text that another editor saved.
 
-        The browser compares the texts, since the server does not have what was typed while the connection was lost.
+        If the browser has unsaved text, ask the student which text counts. The browser compares the texts, since the
+        server does not have what was typed while the connection was lost.
         """
         now = read(self._path)
         if now.problem or now.text == self._base:
@@ -269,7 +293,13 @@ class ExercisePage:
                 self._ask_which_text(now)
 
     def _ask_which_text(self, other: OnDisk) -> None:
-        """Ask the student whether the text of the file or of the page counts; the other is kept beside the file."""
+        """Ask the student whether the file's text or the page's text counts.
+
+        The answer calls `_choose`. Until then nothing is saved.
+
+        Args:
+            other: the file as it is on the disk now.
+        """
         self._asks = True
         self._conflict.clear()
         with self._conflict, ui.element("div").classes("warn"):
@@ -286,7 +316,13 @@ class ExercisePage:
                 look.html(pre(other.text))
 
     async def _choose(self, *, own: bool) -> None:
-        """Save the text that the student chose, keep the other one beside the file, and grade."""
+        """Save the text that the student chose, and grade it.
+
+        The text that was not chosen is kept beside the file.
+
+        Args:
+            own: True if the student chose the text of the page; False for that of the file.
+        """
         mine, other = self._editor.value or "", read(self._path).text
         winner, loser = (mine, other) if own else (other, mine)
         try:
@@ -330,7 +366,10 @@ class ExercisePage:
     # -- results
 
     def _on_result(self, result: Result) -> None:
-        """Show a result, or if the window has no connection now, keep it until the connection is back."""
+        """Show a result as soon as the browser is connected.
+
+        Until then the result is kept, unless a later one replaces it.
+        """
         if self._client.has_socket_connection and not self._catches_up:
             with self._client:
                 background_tasks.create(self._reload_text())
@@ -339,7 +378,10 @@ class ExercisePage:
             self._missed = result
 
     def _show_planted(self) -> None:
-        """Show a warning if a game planted a fault in this file, since its failures are not the student's fault."""
+        """Show a warning if a game planted a fault in this file.
+
+        The failures are then not the student's fault.
+        """
         if planted_fault(self._live.course, self._exercise) is None:
             return
         with ui.element("div").classes("warn"):
@@ -347,7 +389,10 @@ class ExercisePage:
             ui.link("I found it, or I give up", f"/play/{self._exercise.id}").classes("b")
 
     def _show_result(self, result: Result) -> None:
-        """Show a result: the marks at the rules, the first message, the report, and what comes next."""
+        """Show a result, or the problem that prevented it.
+
+        The page gets the state of each rule, the first message, the report, and what comes next.
+        """
         if result.problem:
             self._say(result.problem)
             return
@@ -382,7 +427,10 @@ class ExercisePage:
                 self._show_after(result)
 
     def _mark_wrong_line(self, graded: GradedExercise) -> None:
-        """Underline the line of the student's code that the first failure names, or else the start of its function."""
+        """Underline the line of the student's code that the first failure is about.
+
+        It is the line that raised, or else the start of the function.
+        """
         cause = Causes.of(graded.checks).cause
         lines = (self._editor.value or "").split("\n")
         number = (line_of(cause, graded) or 0) if cause is not None else 0
@@ -454,7 +502,10 @@ class ExercisePage:
 
 
 def first_message_html(graded: GradedExercise) -> str:
-    """Return the first failure as HTML: a few lines of its message, its picture, and the known mistake; or ""."""
+    """Return the first failure as HTML; "" if nothing failed.
+
+    It has a few lines of the message, the picture, and the known mistake.
+    """
     cause = Causes.of(graded.checks).cause
     if cause is None:
         return ""
@@ -469,7 +520,10 @@ def first_message_html(graded: GradedExercise) -> str:
 
 
 def without_lines_to_try(graded: GradedExercise) -> GradedExercise:
-    """Return the exercise without the lines to try in its messages, as the page has a box for them."""
+    """Return a graded exercise without the lines to try in its messages.
+
+    The page has a box for those lines.
+    """
     heading = f"\n{LINES_TO_TRY}"
     rows = []
     for row in graded.checks:

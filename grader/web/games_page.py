@@ -80,7 +80,10 @@ class DrillPage:
                 look.focus(buttons[0])
 
     async def _answer_of(self, question: drilling.Question) -> drilling.DrillAnswer:
-        """Return the answer to a question; a worker runs its lines, as this process imports no PyTorch."""
+        """Return the answer to a question by running the question's lines in a worker.
+
+        This process cannot run them, as it imports no PyTorch.
+        """
         return await self._live.call_with_runtime(
             lambda runtime: drilling.answer_in_worker(
                 lambda lines: run_lines(runtime, self._exercise, lines, self._live.setup.seed), question
@@ -88,7 +91,10 @@ class DrillPage:
         )
 
     async def _show_answer(self, question: drilling.Question, answer: drilling.DrillAnswer, choice: str) -> None:
-        """Show above the button whether the choice is right, and why, until the student goes on."""
+        """Record the student's choice, and show whether it is right, with the reason.
+
+        A second click on a choice has no effect.
+        """
         if self._asked is not question:  # a second click, on the way while the first was answered
             return
         self._asked, is_right = None, choice == answer.right
@@ -104,7 +110,9 @@ class DrillPage:
 
 
 def shuffled_choices(question: drilling.Question, answer: drilling.DrillAnswer, chance: random.Random) -> list[str]:
-    """Return the choices of a question in a random order; of a yes-or-no question, yes comes first.
+    """Return the choices of a question in a random order.
+
+    Of a yes-or-no question, yes comes first.
 
     Args:
         question: the question.
@@ -127,7 +135,10 @@ async def show_drill(live: LiveGrading) -> None:
 
 
 def show_play(live: LiveGrading, exercise: Exercise) -> None:
-    """Build the page of two games: find a fault in one's own code, and write a check that catches wrong answers."""
+    """Build the page of the two games of an exercise.
+
+    In one, students look for a fault in their own code; in the other, they write a check that catches wrong answers.
+    """
     with look.page(live.course.title, links(live.course)):
         look.heading(f"Play with {exercise.number} {exercise.title}", 1)
         with ui.element("p"):
@@ -153,7 +164,7 @@ def _show_break(live: LiveGrading, exercise: Exercise) -> None:
             look.focus(offer())
 
     def offer() -> ui.element:
-        """Show what can be done now, as a fault is planted or not; return the first button."""
+        """Show the buttons for the present state of the game, and return the first one."""
         with buttons:
             if breaking.planted_fault(live.course, exercise) is None:
                 return look.button("Plant a fault", lambda: play(give_up=False), first=True)
@@ -180,7 +191,10 @@ async def _play_html(live: LiveGrading, exercise: Exercise, *, give_up: bool) ->
 
 
 def _show_catch(live: LiveGrading, exercise: Exercise) -> None:
-    """Build the editor of the student's own check, and the button that runs it on known wrong answers."""
+    """Build the game in which students write a check that catches known wrong answers.
+
+    It has an editor, and a button that saves the check and runs it on all known answers.
+    """
     path = catching.own_check_path(live.course, exercise)
     try:
         catching.write_template(live.course, exercise)
@@ -216,7 +230,7 @@ def _show_catch(live: LiveGrading, exercise: Exercise) -> None:
         caught.content = await _catch_html(live, exercise)
 
     def ask(other: OnDisk) -> None:
-        """Ask which text counts, because another program changed the file with the student's check."""
+        """Ask which text of the check counts, after another program changed its file."""
         conflict.clear()
         with conflict, ui.element("div").classes("warn"):
             look.html(

@@ -37,7 +37,10 @@ def show_groups(folder: ClassFolder, now: Snapshot) -> None:
 
 
 def _show_group_card(folder: ClassFolder, now: Snapshot, group: SimilarSubmissions) -> None:
-    """Build the card of a group: the number of answers, their authors, and the first checks that they lose."""
+    """Build the card of a group on the page of all groups.
+
+    It has the number of answers, their authors, and the first checks that they lose.
+    """
     members = now.members(group)
     with ui.element("section").classes("card").style("margin-top:.75rem"):
         with ui.element("h2"):
@@ -86,7 +89,10 @@ def show_group(folder: ClassFolder, now: Snapshot, exercise: str, name: str) -> 
 
 
 def _show_two_answers(folder: ClassFolder, now: Snapshot, exercise: str, members: Sequence[str]) -> None:
-    """Build two answers of a group side by side, each with a box to choose another one."""
+    """Build two answers of a group side by side.
+
+    Two boxes choose which answers these are.
+    """
     names = {author: folder.name_on_page(now, author) for author in members}
     with ui.element("div").classes("in-line"):
         boxes = [ui.select(names, value=each, label="Answer").props("outlined dense") for each in members[:2]]
@@ -116,7 +122,10 @@ def _show_answer(folder: ClassFolder, now: Snapshot, author: str, exercise: str,
 
 
 def _show_draft(folder: ClassFolder, group: SimilarSubmissions) -> None:
-    """Show the button that makes a known wrong answer of a group, or why none can be made."""
+    """Build the card in which staff make a known wrong answer of a group.
+
+    It has a button, or the reason why no known wrong answer can be made.
+    """
     with ui.element("section").classes("card").style("margin-top:1rem"):
         look.heading("Make a known wrong answer of this group")
         if group.why_not:

@@ -76,7 +76,10 @@ class RequestGuard:
             await self._pass_on(scope, receive, _with_policy(send))
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on to the application; ignore a `RuntimeError` of it if the browser has left meanwhile."""
+        """Pass a request on to the application.
+
+        A `RuntimeError` of the application is ignored if the browser has left meanwhile.
+        """
         has_left = False
 
         async def receive_and_look() -> MutableMapping[str, Any]:
@@ -92,7 +95,10 @@ class RequestGuard:
                 raise
 
     def _why_refused(self, headers: Mapping[str, str]) -> str:
-        """Return why a request is refused even with the right token; "" if its headers are acceptable."""
+        """Return why a request is refused even with the token; "" if its headers are acceptable.
+
+        While the server is ending, all requests are refused.
+        """
         if self.ends.is_set():
             return "The server ends."
         host = headers.get("host", "")
@@ -113,7 +119,10 @@ class RequestGuard:
 
     @property
     def cookie_name(self) -> str:
-        """The name of the cookie; it has the port, as a browser sends cookies to all ports of a host."""
+        """The name of the cookie with the token.
+
+        It has the port, as a browser sends cookies to all ports of a host.
+        """
         return f"tensorgrade-{self.port}"
 
     def _cookie_value(self, headers: Mapping[str, str]) -> str:

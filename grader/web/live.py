@@ -69,12 +69,12 @@ class _CancelAtServerEnd(Progress):
         self._ends = ends
 
     def running(self, what: str, seconds: float) -> None:
-        """Raise `Cancelled` if the server ends."""
+        """Raise `Cancelled` if the server is ending."""
         del what, seconds
         self.still_waiting()
 
     def still_waiting(self) -> None:
-        """Raise `Cancelled` if the server ends."""
+        """Raise `Cancelled` if the server is ending."""
         if self._ends.is_set():
             raise Cancelled
 
@@ -120,12 +120,12 @@ class LiveGrading:
     # -- pages
 
     def add_callback(self, key: object, exercise: str, callback: OnResult) -> None:
-        """Have a callback called with each result of an exercise, until `remove_callback` is called.
+        """Add a callback, which is called with each result of an exercise.
 
         Args:
-            key: the key of the page that has the callback.
+            key: the key by which `remove_callback` removes it, such as its page.
             exercise: the id of the exercise.
-            callback: the callback.
+            callback: the callback; it is called in the loop of the server.
         """
         self._callbacks[key] = exercise, callback
 
@@ -145,7 +145,12 @@ class LiveGrading:
         raise CourseError(f"this course has no exercise {id!r}")
 
     def grade(self, exercise: Exercise, *, again: bool = False) -> None:
-        """Queue the grading of an exercise; unless `again`, a file that was graded already is not graded again."""
+        """Queue the grading of an exercise.
+
+        Args:
+            exercise: the exercise.
+            again: True to grade it even if its files have not changed since they were graded.
+        """
         self._jobs.put(lambda: self._grade(exercise, again=again))
 
     async def run_lines(self, exercise: Exercise, lines: str, check: str | None = None, *, own: bool = True) -> str:
@@ -182,13 +187,15 @@ class LiveGrading:
         return await self._run_job(lambda: job(self._runtime))
 
     async def run_apart(self, job: Callable[[Progress], Answer]) -> Answer:
-        """Call a function that opens processes of its own, in a thread beside the one that grades; return its result.
+        """Call a function in a thread beside the one that grades, and return its result.
+
+        The function opens its own processes. Only one such function runs at a time.
 
         Args:
             job: the function, which gets a progress that cancels it when the server ends.
 
         Raises:
-            CourseError: another such job is not done yet.
+            CourseError: another such function is not done yet.
         """
         if not self._apart.acquire(blocking=False):
             raise CourseError("another game is not done yet; try again in a moment")
@@ -229,7 +236,13 @@ class LiveGrading:
                 self._stop("The grading has stopped; the terminal says why. Start  grade web  again.")
 
     def _stop(self, problem: str) -> None:
-        """Show on all pages why nothing is graded any more, and drop the jobs that wait."""
+        """Show on all pages why nothing is graded any more.
+
+        The jobs that wait are dropped.
+
+        Args:
+            problem: the reason, as a sentence.
+        """
         self._stopped = problem
         for exercise in self.course.exercises:
             self._publish(Result(exercise.id, problem=problem))
@@ -251,7 +264,14 @@ class LiveGrading:
             self._publish(Result(exercise.id, problem=str(error)))
 
     def _grade_one(self, exercise: Exercise, *, again: bool) -> None:
-        """Grade an exercise if its files have changed, and publish the verdicts, then the diagnosis and advice."""
+        """Grade an exercise, and publish the result.
+
+        The verdicts are published first, then the diagnosis and the advice.
+
+        Args:
+            exercise: the exercise.
+            again: True to grade it even if its files have not changed since they were graded.
+        """
         if not exercise.starter.is_file():
             self._publish(
                 Result(exercise.id, problem=f"There is no file {exercise.file_name}: type something, or reset.")

@@ -19,12 +19,15 @@ class LongWork(Protocol):
 
 @contextmanager
 def record_end(work: LongWork, *, stopped: str, failed: str) -> Iterator[None]:
-    """Record in `work`, when the `with` block ends, that the work has ended, and a sentence on the problem, if any.
+    """Record in `work` that it has ended, and why, when the `with` block ends.
+
+    `Cancelled` and a `GraderError` are recorded, and not raised again.
 
     Args:
         work: the state of the work.
         stopped: the sentence to record if the work was stopped.
-        failed: the sentence to record after a fault of ours, which is raised again, so that the terminal shows it.
+        failed: the sentence to record after any other exception, a fault of ours. That is raised again, so that the
+            terminal shows it.
     """
     try:
         yield

@@ -147,7 +147,10 @@ def page(title: str, links: Sequence[tuple[str, str]]) -> Iterator[None]:
 
 
 def html(text: str, tag: str = "div") -> ui.html:
-    """Build an element from HTML; the caller must have escaped every text in it that somebody else wrote."""
+    """Build an element from HTML.
+
+    The caller must have escaped every text in it that somebody else wrote.
+    """
     return ui.html(text, sanitize=False, tag=tag)
 
 

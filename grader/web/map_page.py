@@ -24,7 +24,10 @@ def links(course: Course) -> list[tuple[str, str]]:
 
 
 def show_map(course: Course) -> None:
-    """Build the map of a course: its exercises with their states and points, and which comes next."""
+    """Build the map of a course.
+
+    It has the exercises with their states and points, and a link to the next one.
+    """
     progress = read_progress(course)
     rows = rows_of(course, progress)
     with look.page(course.title, links(course)):

@@ -101,7 +101,10 @@ class MemoryPanel:
         await self.draw()
 
     async def draw(self) -> None:
-        """Run the lines in the box and draw the tensors that they make; if a drawing goes on, draw again after it."""
+        """Run the lines in the box, and draw the tensors that they make.
+
+        During a drawing, this returns at once, and the lines are drawn again after it.
+        """
         self._asked = True
         if self._draws:
             return
@@ -163,13 +166,15 @@ class MemoryPanel:
 
 
 def locate_element(text: str, views: list[View]) -> tuple[str, str]:
-    """Return a sentence on where an element is in its storage, and the name of its cell in the drawing.
-
-    The name is "" if there is no such element.
+    """Return where an element lies in its storage, and the name of its cell in the drawing.
 
     Args:
         text: the element, such as `y[1, 0]`.
         views: the views that are drawn.
+
+    Returns:
+        A sentence on where it lies, or on why it is nowhere; and the name of the cell, or "" if there is no such
+        element.
     """
     name, _, rest = text.strip().rpartition("[")
     if not name:

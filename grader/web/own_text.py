@@ -45,15 +45,16 @@ def read(path: Path) -> OnDisk:
 
 
 def save(path: Path, text: str, base: str) -> OnDisk | None:
-    """Write a text, if the file still is as the page read it.
+    """Write a page's text into a file, unless the file has changed since the page read it.
 
     Args:
         path: the path of the file.
         text: the text of the page.
-        base: the text of the file, as the page read it last.
+        base: the text of the file, as the page read or saved it last.
 
     Returns:
-        None if the file has the text now; else the file as somebody else changed it, and then nothing was written.
+        None if the file has the text now. Otherwise nothing was written, and the result is the file as it is on the
+        disk.
 
     Raises:
         CourseError: the file cannot be written.
@@ -68,12 +69,15 @@ def save(path: Path, text: str, base: str) -> OnDisk | None:
 
 
 def keep_both(path: Path, winner: str, loser: str) -> Path:
-    """Write one of two texts into the file, and the other beside it; return the path of the other.
+    """Write one text into a file, and the other into a new file beside it.
 
     Args:
         path: the path of the file.
         winner: the text that goes into the file.
         loser: the text that goes beside it.
+
+    Returns:
+        The path of the new file.
 
     Raises:
         CourseError: a file cannot be written.

@@ -23,7 +23,10 @@ _WORDS = (
 
 
 def in_page_words(sentence: str) -> str:
-    """Return a sentence of a command as a page says it: with a button or a box in place of an option to type."""
+    """Return a sentence that a command prints, in the words of a page.
+
+    Where the command has an option to type, the page has a button or a box.
+    """
     for pattern, words in _WORDS:
         sentence = re.sub(pattern, words, sentence)
     return sentence

@@ -52,7 +52,10 @@ class PairsPage:
         far = _ComparedPairs()
 
         async def compare() -> None:
-            """Compare all pairs in a thread while the page shows how far it is, then show the pairs found."""
+            """Compare all pairs in a thread, then show those that have much in common.
+
+            Meanwhile the page shows how many pairs were compared.
+            """
             place.clear()
             with place:
                 said = look.html("<p>Comparing ...</p>").props('role="status" aria-live="polite"')

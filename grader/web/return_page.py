@@ -26,7 +26,9 @@ _STATUS = 'role="status" aria-live="polite"'
 
 
 def show_results(folder: ClassFolder, now: Snapshot) -> None:
-    """Build the page with downloads of results: the gradebook, a platform's file with scores, and the authors' pages.
+    """Build the page from which staff download results.
+
+    These are the gradebook, a platform's file with scores, and the pages of the authors.
 
     Args:
         folder: the folder of the class.
@@ -75,7 +77,7 @@ def _show_platform(folder: ClassFolder, now: Snapshot) -> None:
             zeros = ui.checkbox("0 for everybody who handed in nothing")
 
         async def fill_in(event: events.UploadEventArguments) -> None:
-            """Put the scores into the table that was uploaded, and let the browser download the result."""
+            """Put the scores into the uploaded table, and let the browser download the result."""
             name, content = event.file.name, await event.file.read()
             upload.reset()
             title = str(column.value or "").strip()
@@ -109,15 +111,18 @@ def _show_platform(folder: ClassFolder, now: Snapshot) -> None:
 def fill_scores(
     out: Path, name: str, content: bytes, title: str, *, scales: bool, zeros: bool
 ) -> tuple[bytes, list[str]]:
-    """Return a platform's file with the scores of a hand-in, and sentences about them.
+    """Fill the scores of a hand-in into a file of Canvas or Moodle.
 
     Args:
         out: the folder of results.
         name: the name of the file, for messages.
         content: the content of the file, as it was downloaded from the platform.
-        title: the title of the column.
-        scales: True if scores are scaled, where the platform has another number of points.
-        zeros: True if people without a submission get 0.
+        title: the title of the column for the scores, in Canvas's gradebook.
+        scales: True to scale scores where the platform has another number of points.
+        zeros: True to fill in 0 for people without a submission.
+
+    Returns:
+        The new content of the file, and sentences on what was filled in.
 
     Raises:
         GraderError: the scores or the file cannot be read, or the file belongs to another assignment.

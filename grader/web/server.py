@@ -80,9 +80,9 @@ def serve(
         listener: the socket, as `open_socket` returns it.
         title: the title of the pages.
         ready: a callback, which is called with the address before the first request.
-        prefix: the beginning of paths that a proxy takes away.
+        prefix: the beginning of paths that a proxy removes, such as /user/me/proxy/8123; "" without one.
         hosts: the names of a proxy, with its port if that is unusual.
-        opens: True if a browser is opened.
+        opens: True to open a browser.
     """
     address = Address(listener.getsockname()[1], os.environ.get("TENSORGRADE_WEB_TOKEN") or new_token(), prefix)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)

@@ -213,7 +213,12 @@ def _choice_box(label: str, options: dict[str, str], value: str = "") -> ui.sele
 
 
 def _is_in_state(graded: GradedExercise, state: str) -> bool:
-    """Return whether an exercise is in a state of the box "State"; a verdict must be that of one of its checks."""
+    """Return whether an exercise fits the choice in the box "State".
+
+    Args:
+        graded: the graded exercise.
+        state: a key of `_STATES`, or a verdict that one of the checks must have.
+    """
     score = graded.score
     match state:
         case "":

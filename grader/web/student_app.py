@@ -20,12 +20,14 @@ from grader.web.memory_page import show_memory
 
 
 def declare(course: Course, setup: Setup, *, poll: bool = False) -> None:
-    """Declare to NiceGUI all pages of a student's course; grading begins and ends with the server.
+    """Declare to NiceGUI all pages of a student's course.
+
+    The server starts the grading when it begins, and stops it when it ends.
 
     Args:
         course: the student's folder.
         setup: the set-up of the runs.
-        poll: True if files are looked at again and again, for network drives.
+        poll: True to look at files again and again, as network drives send no events.
     """
     live = LiveGrading(course, setup, poll)
     app.on_startup(lambda: live.start(asyncio.get_running_loop()))

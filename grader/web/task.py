@@ -46,7 +46,7 @@ def task_html(exercise: Exercise, marks: Mapping[str, str]) -> str:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Split the lines of a task into blocks; yield the lines of each paragraph, rule or example."""
+    """Yield the blocks of a task: the lines of each paragraph, rule or example."""
     block: list[str] = []
     for line in lines:
         starts_rule = bool(_RULE.match(line))

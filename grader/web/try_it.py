@@ -48,7 +48,10 @@ class TryIt:
         self._lines.on("keydown.ctrl.enter", self._run)
 
     def offer(self, graded: GradedExercise) -> None:
-        """Show buttons with the lines of failing checks; fill the box, unless the student typed in it."""
+        """Show buttons for the lines to try of the first few failing checks.
+
+        If the student has typed nothing into the box, the lines of the first one fill it.
+        """
         rows = Causes.of(graded.checks)
         offers: dict[str, GradedCheck] = {}
         for row in filter(None, (rows.cause, *rows.same, *rows.lost)):
@@ -93,9 +96,10 @@ class TryIt:
 
 
 def lines_to_draw(text: str) -> str:
-    """Return lines of Python with each `print(...)` replaced by its arguments, so that the values can be drawn.
+    """Return lines of Python in which each `print(...)` is replaced by its arguments.
 
-    For an argument such as `f(g(x), y[0])`, the lines are `g(x)` and `y[0]`, then the argument itself.
+    So the printed values can be drawn. For an argument such as `f(g(x), y[0])`, the lines are `g(x)` and `y[0]`, then
+    the argument itself.
 
     Args:
         text: the lines.

@@ -38,7 +38,10 @@ class FaultyFile:
 
 
 def planted_fault(course: Course, exercise: Exercise) -> FaultyFile | None:
-    """Return the fault that is planted in an exercise's file now, with the student's own file; None without a fault."""
+    """Return the fault that is planted in an exercise's file now; None without a fault.
+
+    The result has the student's own text, too.
+    """
     try:
         planted = from_json(FaultyFile, _planted_path(course, exercise).read_bytes())
     except (OSError, FormatError):
@@ -50,7 +53,9 @@ def planted_fault(course: Course, exercise: Exercise) -> FaultyFile | None:
 def play(
     course: Course, exercise: Exercise, setup: Setup, seed: int | None, progress: Progress, *, give_up: bool = False
 ) -> Iterator[str]:
-    """Plant a fault, or check whether the student has found the planted one; yield sentences on what happened.
+    """Play a turn of `grade break`, and yield sentences on what happened.
+
+    If no fault is planted, plant one. Otherwise check whether the student has found it.
 
     Args:
         course: the student's folder.
@@ -83,7 +88,10 @@ def play(
 
 
 def _end_if_found(own: OwnExercise, planted: FaultyFile, *, give_up: bool) -> Iterator[str]:
-    """Grade the file; if the fault is found or given up, restore the student's own file. Yield what to print."""
+    """End the game if the fault is found or the student gives up; yield what to print.
+
+    The file is graded first. At the end of the game, the student's own file is restored.
+    """
     exercise, report = own.exercise, own.grade()
     solved = report.exercises[0].passes
     if not solved and not give_up:
@@ -131,7 +139,14 @@ def choose_fault(own: OwnExercise, chance: random.Random) -> PlantedFault:
 
 
 def _first_failed_verdict(broken: GradedExercise) -> Verdict | None:
-    """Return the verdict of the first failed check; None if none failed, or if the fault makes the code senseless."""
+    """Return the verdict of the first failed check; None if the fault is unsuitable.
+
+    A fault is unsuitable if no check fails, or if the code then makes no sense: it does not load, or it raises an error
+    such as NameError.
+
+    Args:
+        broken: the exercise, graded with the fault.
+    """
     for row in broken.checks:
         outcome = row.outcome
         if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
@@ -141,7 +156,9 @@ def _first_failed_verdict(broken: GradedExercise) -> Verdict | None:
 
 
 def plant_fault(course: Course, exercise: Exercise, fault: PlantedFault) -> FaultyFile:
-    """Save the student's file beside itself, and write the version with the fault in its place.
+    """Replace the student's file by a version with a fault.
+
+    The student's own file is saved beside it first.
 
     Args:
         course: the course of the exercise.
@@ -166,7 +183,9 @@ def plant_fault(course: Course, exercise: Exercise, fault: PlantedFault) -> Faul
 
 
 def restore_own_file(course: Course, exercise: Exercise, planted: FaultyFile) -> Path | None:
-    """Restore the student's own file; if the student changed the file with the fault, keep that one beside it.
+    """Restore the student's own file, in place of the version with the fault.
+
+    If the student has changed that version, it is kept beside the file.
 
     Args:
         course: the course of the exercise.
@@ -174,7 +193,7 @@ def restore_own_file(course: Course, exercise: Exercise, planted: FaultyFile) ->
         planted: the fault, and the student's own file.
 
     Returns:
-        The path at which the file with the fault is saved, if the student has changed it; else None.
+        The path of the version that is kept; None if the student has not changed it.
 
     Raises:
         CourseError: nothing can be written.

@@ -34,7 +34,10 @@ def own_check_path(course: Course, exercise: Exercise) -> Path:
 
 
 def write_template(course: Course, exercise: Exercise) -> Path | None:
-    """Write a template of the student's own check, and return its path; None if the file exists already.
+    """Write a template of the student's own check, unless the file exists already.
+
+    Returns:
+        The path of the file; None if it exists already.
 
     Raises:
         CourseError: the file cannot be written.
@@ -62,7 +65,7 @@ def _public_functions(exercise: Exercise) -> list[str]:
 def run_own_check(
     course: Course, exercise: Exercise, setup: Setup, width: int, progress: Progress | None = None
 ) -> tuple[list[str], bool]:
-    """Run a student's own check on all known answers; return lines about the result, and whether it is perfect.
+    """Run a student's own check on all known answers, and return lines on the result.
 
     Args:
         course: the course of the exercise.
@@ -99,7 +102,7 @@ def run_own_check(
 def _run_check_on(
     exercise: Exercise, own: Exercise, runtime: Runtime, setup: Setup, where: str, answer: Answer
 ) -> str | None:
-    """Run the student's own check on a known answer; return the message of the check if it fails, else None.
+    """Run the student's own check on a known answer.
 
     Args:
         exercise: the exercise of the answer.
@@ -108,6 +111,9 @@ def _run_check_on(
         setup: the set-up of the lanes, with the seed.
         where: the path of the check's file, for messages.
         answer: the known answer.
+
+    Returns:
+        The message of the check if it fails; else None.
 
     Raises:
         CourseError: the check has an error of its own.
@@ -122,7 +128,10 @@ def _run_check_on(
 
 
 def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
-    """Return the rules that a wrong answer breaks: those in its file, and the rule of the check that catches it."""
+    """Return the rules that a wrong answer breaks.
+
+    They are those that the answer itself lists, and the rule of the check that must catch it.
+    """
     files = [path for path in (exercise.shown_checks, exercise.hidden_checks) if path is not None]
     caught_by = answer.caught_by.split("[")[0]
     rules = {*answer.breaks, *(rule for path in files for id, rule, _ in declared_checks(path) if id == caught_by)}
@@ -132,13 +141,15 @@ def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
 def caught_lines(
     right: int, refused: Sequence[str], wrong: int, missed: Sequence[tuple[str, ...]], width: int
 ) -> Iterator[str]:
-    """Yield lines: how many right answers a check fails, how many wrong ones it catches, and which rules it misses.
+    """Yield lines on how well a check distinguishes right answers from wrong ones.
+
+    They say how many right answers it fails, how many wrong ones it catches, and which rules the missed ones break.
 
     Args:
         right: the number of right answers.
-        refused: the message of the check for each right answer that it fails.
+        refused: the messages of the check, one for each right answer that it fails.
         wrong: the number of wrong answers.
-        missed: the rules that are broken, for each wrong answer that the check passes.
+        missed: the broken rules of each wrong answer that the check passes.
         width: columns of the terminal.
     """
     if refused:

@@ -65,7 +65,10 @@ class Question:
 
     @property
     def id(self) -> str:
-        """Return a digest of the lines, by which answers are saved: with other lines it is another question."""
+        """Return a digest of the lines, by which answers are saved.
+
+        If the lines change, it counts as another question.
+        """
         return hashlib.sha256("\n".join(self.lines).encode()).hexdigest()[:12]
 
 
@@ -111,7 +114,10 @@ def read_questions(course: Course, exercises: Collection[str] | None = None) -> 
 
 
 def _questions_of_file(file: DrillFile, module: str, where: str) -> list[Question]:
-    """Return the questions of a module's drill.yaml: first its rounds, then those with choices."""
+    """Return the questions of a module's drill.yaml.
+
+    Those of its key `rounds` come first, then those of its key `questions`, which have choices of their own.
+    """
     rounds = [
         Question(
             module=module,
@@ -153,7 +159,7 @@ def answer_in_worker(run: Callable[[str], str], question: Question) -> DrillAnsw
         question: the question.
 
     Raises:
-        CourseError: a line of it cannot be run.
+        CourseError: a line of the question cannot be run.
     """
     printed = run(
         "import json\nfrom grader.model.errors import CourseError\n"
@@ -172,7 +178,9 @@ def answer_in_worker(run: Callable[[str], str], question: Question) -> DrillAnsw
 
 
 def exercise_with_torch(course: Course) -> Exercise:
-    """Return the first exercise whose workers have PyTorch, so that a question's lines can run there.
+    """Return the first exercise whose workers have PyTorch.
+
+    The lines of all questions can run in such a worker.
 
     Raises:
         CourseError: the course has none.
@@ -184,7 +192,9 @@ def exercise_with_torch(course: Course) -> Exercise:
 
 
 def answer(question: Question) -> DrillAnswer:
-    """Return the answer to a question by running its lines in this process, which must be a worker.
+    """Run the lines of a question in this process, and return the answer.
+
+    This process must be a worker.
 
     Raises:
         CourseError: a line cannot be run.
@@ -208,7 +218,10 @@ def _answer_of_change(question: Question) -> DrillAnswer:
 
 
 def _answer_of_value(question: Question) -> DrillAnswer:
-    """Run the lines of a question in this process; return the last value, or what is raised, among the choices."""
+    """Run the lines of a question in this process, and return what the last line shows.
+
+    The right choice is the value of the last line, or the name of the exception that a line raises.
+    """
     names: dict[str, Any] = {}
     *first, last = question.lines
     try:
@@ -264,9 +277,10 @@ class AnsweredQuestions:
         return self._path.relative_to(self._course.root).as_posix()
 
     def rank(self, question: Question) -> int:
-        """Return the rank of a question, lower ones first: 0 if it was answered wrong, 1 or 2 if new, 3 if right.
+        """Return the rank of a question; a drill asks those of low rank first.
 
-        New questions of modules that the student has begun have rank 1: the others may ask what is not taught yet.
+        It is 0 after a wrong answer, 1 or 2 for a new question, and 3 after a right answer. A new question has rank 1
+        if the student has begun its module: the others may ask what is not taught yet.
         """
         right = self._right.get(question.id)
         if right is None:
@@ -287,7 +301,9 @@ class AnsweredQuestions:
 def choose_questions(
     questions: Sequence[Question], count: int, seed: int | None, rank: Callable[[Question], int]
 ) -> list[Question]:
-    """Return `count` questions with the lowest ranks, in the order of ranks, and at random among equal ones.
+    """Return the questions that a drill asks: the `count` with the lowest ranks.
+
+    They are in the order of their ranks. The order of equal ranks is random.
 
     Args:
         questions: all questions.
@@ -320,9 +336,15 @@ class Drill:
     _again: set[str] = field(default_factory=set)
 
     def record_answer(self, *, right: bool) -> bool:
-        """Record the answer to the first question in `left`; return False if it is a repeat after a wrong answer.
+        """Record the answer to the first question in `left`, and remove the question.
 
-        A question that was answered wrong is put back into `left`.
+        After a wrong answer it is put back into `left`, behind some others.
+
+        Args:
+            right: True if the answer is right.
+
+        Returns:
+            True if this is the first answer to the question in this drill.
         """
         question = self.left.pop(0)
         is_first = question.id not in self._again

@@ -55,7 +55,9 @@ class PlantedFault:
 
 
 def faults_of(source: str) -> list[PlantedFault]:
-    """Return all faults that can be planted in the functions of a Python source, without duplicates.
+    """Return all faults that can be planted in the functions of a Python source.
+
+    Of faults that make equal texts, only one is returned.
 
     Raises:
         SyntaxError, ValueError: it is not valid Python.
@@ -70,7 +72,10 @@ def faults_of(source: str) -> list[PlantedFault]:
 
 
 def shuffle_faults(faults: list[PlantedFault], chance: random.Random) -> list[PlantedFault]:
-    """Return faults in a random order that takes the kinds in turn: each kind is equally likely to come first."""
+    """Return faults in a random order, in which the kinds of faults take turns.
+
+    So each kind is equally likely to come first, however many faults it has.
+    """
     kinds: dict[str, list[PlantedFault]] = {}
     for fault in chance.sample(faults, len(faults)):
         kinds.setdefault(fault.what, []).append(fault)
@@ -79,7 +84,10 @@ def shuffle_faults(faults: list[PlantedFault], chance: random.Random) -> list[Pl
 
 
 def _nodes_of(statement: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the nodes of a statement, except those inside f-strings, whose positions Python 3.11 does not know."""
+    """Yield the nodes of a statement, except those inside f-strings.
+
+    Python 3.11 does not know the positions of those.
+    """
     todo: list[ast.AST] = [statement]
     while todo:
         node = todo.pop(0)
@@ -118,7 +126,10 @@ class _Text:
         return self.source_of(node) if _is_operand(node) else f"({self.source_of(node)})"
 
     def operator_between(self, left: ast.expr, right: ast.expr) -> tuple[int, str] | None:
-        """Return the position and the text of the operator between two operands; None if no fault replaces it."""
+        """Return the position and the text of the operator between two operands.
+
+        The result is None if it is an operator that no fault replaces.
+        """
         start, end = self.span(left)[1], self.span(right)[0]
         return next(((place, sign) for place, sign in self._signs if start <= place < end), None)
 
@@ -164,7 +175,10 @@ def _faults_at(node: ast.AST, text: _Text) -> Iterator[PlantedFault]:
 
 
 def _call_faults(node: ast.Call, text: _Text) -> Iterator[PlantedFault]:
-    """Yield the faults that can be planted in a call: arguments left out, swapped or changed, another dtype."""
+    """Yield the faults that can be planted in a call.
+
+    They omit the call, or omit, swap or change its arguments, or use another dtype.
+    """
     parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
     parts.sort(key=text.span)
     for place, part in enumerate(parts):

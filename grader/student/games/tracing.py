@@ -33,14 +33,17 @@ class TracedRun(NamedTuple):
 def trace_runs(
     course: Course, exercise: Exercise, setup: Setup, lines: str | None
 ) -> tuple[list[TracedRun], list[str]]:
-    """Run an exercise's code on the simulated device; return its runs with their timelines, and lines on problems.
+    """Run an exercise's code on the simulated device, and return the timelines.
 
     Args:
         course: the student's folder.
         exercise: the exercise.
         setup: the set-up of the lanes.
-        lines: lines of Python, with the names of the exercise's file; None to run the shown checks of devices and the
-            examples of the hidden ones.
+        lines: lines of Python to run, which may use the names of the exercise's file; None to run the shown checks of
+            devices and the examples of the hidden ones.
+
+    Returns:
+        The runs with their timelines, and lines on problems.
 
     Raises:
         CourseError: the exercise has no check of devices, the lines are not Python, or there is no file.
@@ -95,7 +98,10 @@ def write_runs(runs: Sequence[TracedRun], path: Path) -> None:
 
 
 def spans_of(runs: Sequence[TracedRun]) -> list[Span]:
-    """Return the spans of all runs, one run after another from time 0, with one more span for each run's title."""
+    """Return the spans of all runs, one run after another from time 0.
+
+    Each run has one more span, as long as the run, with its title.
+    """
     spans: list[Span] = []
     now = 0.0
     for title, moments in (run for run in runs if run.moments):
@@ -107,7 +113,7 @@ def spans_of(runs: Sequence[TracedRun]) -> list[Span]:
 
 
 def _runs_by_check(exercise: Exercise, checks: list[Check], lines: str | None) -> dict[str, tuple[str, str]]:
-    """Return the runs on the simulated device: a title and lines of Python for each, by the id of their check.
+    """Return a title and the lines of each run on the simulated device, by check id.
 
     The lines run in place of the check; where they are "", the check itself runs.
     """
