@@ -122,14 +122,20 @@ class _Commands(click.Group):
         return _import_command(cmd_name) if cmd_name in COMMANDS else None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; if it raises an error of ours or of the course's, print it and exit with a status."""
+        """Run a command, and print an error of ours or of the course's without a traceback.
+
+        An error ends the process with the error's status.
+        """
         from grader.report.console import errors_as_lines
 
         with errors_as_lines():
             return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse arguments, with the default command `run` inserted where they do not begin with a command."""
+        """Parse arguments, which are those of `run` if they do not begin with a command.
+
+        A command that a ready process cannot run is handed back to the user's process; see `hand_back`.
+        """
         if args and args[0] in _INSTEAD:
             from grader.model.errors import CourseError
             from grader.report.console import errors_as_lines
@@ -154,7 +160,10 @@ class _Commands(click.Group):
                 raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands in groups, then the options of grading, the command that is typed without a name."""
+        """Write the commands in groups, then the options of grading.
+
+        Grading is the command that is typed without a name.
+        """
         width = len(_GRADING)
         for title, names in GROUPS.items():
             rows = [(_GRADING if name == _GRADE else name, text) for name, (_, text) in names.items()]
@@ -168,9 +177,10 @@ class _Commands(click.Group):
 
 
 def hand_back(ctx: click.Context | None = None) -> None:
-    """Hand the command back to the process that the user started, if this process runs it in that one's place.
+    """Hand the command back to the process that the user started.
 
-    To do so, this process exits with the status `HANDED_BACK`. The other one then runs the command itself.
+    A process that runs the command in place of the user's process exits with the status `HANDED_BACK`. The user's
+    process then runs the command itself. In the user's process, this does nothing.
 
     Args:
         ctx: the context of the command; by default the current one.

@@ -74,7 +74,11 @@ def new_command(
 
 
 def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[str, bytes]]:
-    """Return the draft of an exercise from a test file or notebook, sentences on what is left to do, and data files."""
+    """Make the draft of an exercise from a test file or a notebook.
+
+    Returns:
+        The draft; sentences on what is left to do; and the contents of data files, by name.
+    """
     from grader.author.port.draft import Port, literals_for_student_code, missing_part_sentences, read_data_files
     from grader.author.port.notebooks import MODULE, assignment_of
 
@@ -102,7 +106,10 @@ def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[s
 
 
 def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
-    """Yield lines on a port: how many tests it has, and where its files still have a TODO comment."""
+    """Yield lines about an exercise that was made from a test file or a notebook.
+
+    They say how many tests it has, and where its files still have a TODO comment.
+    """
     from grader.author.port.draft import todos_of
     from grader.student.folder import typed_path
 
@@ -219,7 +226,7 @@ def release_command(
 @click.option("--map-only", is_flag=True, help="Only the map, for which nothing is run.")
 @options.workers()
 def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers: options.Workers) -> None:
-    """Write pages about the course into DIR. One is a map; one, for staff, shows what students read of each mistake."""
+    """Write pages about the course into DIR. One is a map; one for staff shows what students read of each mistake."""
     from grader.author.pages import map_page, messages_page
     from grader.course.topics import Coverage
     from grader.grading.runtime import Runtime

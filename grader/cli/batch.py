@@ -123,7 +123,10 @@ def _grade_class(
     lanes: int | None,
     say: Say,
 ) -> Summary:
-    """Grade a class and return a summary; print each author when graded, then the gradebook."""
+    """Grade a class, print the results as they come, and return a summary.
+
+    Each author has a line as soon as the submission is graded. The gradebook is printed at the end.
+    """
     from grader.batch.run import grade_batch
     from grader.grading.lanes import lanes_here
     from grader.report.gradebook import ClassProgress, gradebook_lines
@@ -208,7 +211,7 @@ def _author_keys(intake: Intake, names: Sequence[str]) -> list[str]:
     """Return the keys of the submissions that `--author` names, by a person or a group.
 
     Raises:
-        CourseError: no submission has this author; it suggests the nearest.
+        CourseError: no submission has this author; the message suggests the nearest name.
     """
     from grader.course.files import suggestion
 

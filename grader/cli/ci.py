@@ -35,7 +35,11 @@ NEVER = "never"
 
 
 def _check_percent(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Return the value of an option if it is a percentage, `never` or None; else raise BadParameter."""
+    """Return the value of an option if it is a percentage, `never` or None.
+
+    Raises:
+        BadParameter: the value is anything else.
+    """
     with suppress(ValueError):
         if value is None or value == NEVER or 0 <= float(value) <= 100:
             return value
@@ -130,7 +134,9 @@ def ci_command(
 def _drop_point_formats(
     json_path: str | None, formats: tuple[tuple[str, str], ...], say: Say, *, by_option: bool
 ) -> tuple[None, tuple[tuple[str, str], ...]]:
-    """Leave out the JSON and the formats that consist of points; print which files are not written.
+    """Leave out the JSON and the formats that consist of points.
+
+    A line is printed for each file that is not written.
 
     Args:
         json_path: the path of the JSON, or None.
@@ -142,7 +148,7 @@ def _drop_point_formats(
         None, as the path of the JSON, and the other formats.
 
     Raises:
-        UsageError: `--no-points` was given together with a format that has points.
+        UsageError: `--no-points` was typed together with the JSON or such a format.
     """
     from grader.report.export.formats import OF_POINTS
 
@@ -175,7 +181,7 @@ def _plan_and_submission(
 
 
 def _notes_for_log(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterator[str]:
-    """Yield sentences for the job's log, such as that the author of the code can change its checks."""
+    """Yield sentences for the job's log, such as that an author can change the checks."""
     from grader.report.export.formats import log_line
 
     if checkout.is_own:

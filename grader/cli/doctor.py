@@ -63,7 +63,10 @@ def doctor_command(as_json: bool, start: str | None) -> None:
 
 
 def _background_process_lines() -> Iterator[str]:
-    """Yield a sentence for each background process that waits for the next command, or why nothing waits."""
+    """Yield a sentence for each background process that waits for the next command.
+
+    If no process waits, a sentence says why.
+    """
     from grader.runner.warm import warm_processes, why_not_warm
 
     found, problem = [], why_not_warm()
@@ -97,7 +100,10 @@ def _reach_of_check_processes(setup: Setup) -> Mapping[str, str]:
 
 
 def _machine_facts(setup: Setup) -> Mapping[str, object]:
-    """Return the versions, the system and the user, by their names in the output of `grade doctor`."""
+    """Return facts about the machine, by their names in the output of `grade doctor`.
+
+    They are versions, the system, and the user.
+    """
     from grader.grading.store import describe_machine
 
     machine = describe_machine(setup, None)
@@ -127,7 +133,10 @@ def _row_lines(name: str, value: str) -> Iterator[str]:
 
 
 def _course_rows() -> Iterator[tuple[str, str]]:
-    """Yield facts about the student's course: where it is, whether it is complete, how much is done; their editor."""
+    """Yield facts about the student's course, each as a name and a text.
+
+    They are its path, whether files are missing, the progress, and the student's editor.
+    """
     from grader.course.layout import is_student_folder, progress_path
     from grader.model.report import PASSES_HERE
     from grader.student.folder import CHANGED, changed_checks, original_digests, read_progress
@@ -159,7 +168,10 @@ def _course_rows() -> Iterator[tuple[str, str]]:
 
 
 def _doctor_lines(facts: Mapping[str, object], reached: ReachedLevel, remains: Mapping[str, str]) -> Iterator[str]:
-    """Yield what `grade doctor` prints: facts, what the sandbox prevents, and what check processes can reach."""
+    """Yield the lines that `grade doctor` prints; see `doctor_data` for the arguments.
+
+    They have facts, what the sandbox prevents, and what check processes can reach.
+    """
     for name, value in facts.items():
         notes = [
             note for note in (_NOTES.get(name) or _NOTES.get(str(value)), _note_if_newer(name, str(value))) if note

@@ -9,7 +9,14 @@ UNDECIDED = 3
 
 
 def exit_status(report: Report, *, passed: bool | None = None) -> int:
-    """Return the exit status of a run; `passed` replaces the rule that all points must be earned."""
+    """Return the exit status of a run: 0 for passed, 1 for lost points, 3 for undecided.
+
+    It is 3 if a check is broken or inconclusive, no matter whether the run passed.
+
+    Args:
+        report: the report of the run.
+        passed: True if the run passed; None if it passed unless points are lost.
+    """
     if {row.verdict for graded in report.exercises for row in graded.checks} & {Verdict.BROKEN, Verdict.INCONCLUSIVE}:
         return UNDECIDED
     total = report.total

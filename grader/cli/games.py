@@ -51,7 +51,10 @@ def drill_command(name: str | None, topic: str | None, count: int, seed: int | N
     numbers = {exercise.id: exercise.number for exercise in course.exercises}
 
     def ask(question: drilling.Question, found: drilling.DrillAnswer) -> bool:
-        """Ask a question, print the right answer and the reason; return whether the user's answer is right."""
+        """Ask a question, and return whether the user's answer is right.
+
+        The right answer and the reason are printed.
+        """
         say(*(f">>> {line}" for line in question.lines))
         if question.watch:
             typed = click.prompt(question.asked, type=click.Choice(["y", "n"], case_sensitive=False))
@@ -188,7 +191,14 @@ def explain_command(script: str, arguments: tuple[str, ...]) -> None:
 
 
 def _picture_of(shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None) -> Picture:
-    """Return a picture of several shapes broadcast together, or with `strides` of one view on its storage."""
+    """Return a picture of how several shapes broadcast, or of one view on its storage.
+
+    Args:
+        shapes: the shapes, as text; with `strides` only the shape of the view.
+        strides: the strides of the view, as text; None for shapes that broadcast.
+        offset: the offset of the view.
+        storage: the number of elements of the storage; None for as many as the view needs.
+    """
     read = [_parse_sizes(text) for text in shapes]
     if strides is None:
         if len(read) < 2:

@@ -46,7 +46,7 @@ def grade_here(
     workers: options.Workers,
     early: EarlyProcesses | None,
 ) -> None:
-    """Grade exercises, print the result, write the reports, and end the process with its exit status.
+    """Grade exercises, print and write the reports, and end with the exit status.
 
     Args:
         names: the names of exercises; none for all.
@@ -225,7 +225,10 @@ def _grade(
 
 @contextmanager
 def _close_while_printing(runtime: Runtime) -> Iterator[None]:
-    """End the processes of a run while the `with` block prints the report, as both take about as long."""
+    """End the processes of a run while the `with` block prints the report.
+
+    The end of the processes takes about as long as the block.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1, "grade-close") as threads:
@@ -245,10 +248,10 @@ def _only_hidden_note(rules: Collection[str], report: Report) -> Iterator[str]:
 
 
 def _check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
-    """Refuse rules that the exercise does not have, or that are named together with several exercises.
+    """Raise an error unless all rules belong to the one exercise that was named.
 
     Raises:
-        CourseError: the exercise has rules, but not this one; or there are several exercises.
+        CourseError: the exercise has rules, but not this one; or rules were named together with several exercises.
     """
     known = exercises[0].contract
     if rules and len(exercises) > 1:

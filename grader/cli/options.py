@@ -99,14 +99,21 @@ class Workers:
         return CAN_FORK and self.start in (None, "fork") and self.device == "sim"
 
     def setup(self, seed: int = 0, confinement: str = "none") -> Setup:
-        """Return the setup of a run; `confinement` is its level if the option was not given."""
+        """Return the setup of a run.
+
+        Args:
+            seed: the seed of the inputs.
+            confinement: the least level of confinement if the user typed no `--confinement`.
+        """
         from grader.grading.lanes import setup_of
 
         return setup_of(self.start, self.device, self.confinement or confinement, seed)
 
 
 def workers(default: str | None = "", shown: str | bool = True) -> Decorator:
-    """Return a decorator that adds `--device`, `--start` and perhaps `--confinement`, as one argument `workers`.
+    """Return a decorator that adds the options of workers, as one argument `workers`.
+
+    They are `--device` and `--start`, and `--confinement` unless `default` is "".
 
     Args:
         default: the level without `--confinement`; None if it depends on other options; "" for a command without that
@@ -144,7 +151,9 @@ LMS = ("canvas", "moodle")
 def _parse_formats(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...], more: Sequence[str] = ()
 ) -> list[tuple[str, str]]:
-    """Parse values of `--format`, such as "junit=FILE", into pairs of a format and a file; "" for no file.
+    """Parse values of `--format` into pairs of a format and a file.
+
+    The value "junit=FILE" becomes ("junit", "FILE"). The file is "" if the user typed no file.
 
     Args:
         ctx: the context of the command.
@@ -191,7 +200,9 @@ def format_option(*, required: bool = False, more: Sequence[str] = ()) -> Decora
 
 
 def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return completions for a shell: exercises and modules of this folder's course that begin with the typed text.
+    """Return completions for a shell: exercises and modules of this folder's course.
+
+    Their names begin with the text that has been typed.
 
     Args:
         ctx: the context of the command.
@@ -217,7 +228,9 @@ def _completions(rows: Mapping[str, str], incomplete: str) -> list[CompletionIte
 
 
 def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return completions for a shell: exercises, commands as the first word, and rules after an exercise.
+    """Return completions for a shell: exercises, commands, and rules.
+
+    Commands complete only the first word, and rules only a word after an exercise.
 
     Args:
         ctx: the context of the command.
@@ -259,7 +272,9 @@ def course_and_exercises(
     prints_broken: bool = True,
     only_named: bool = False,
 ) -> tuple[Course, list[Exercise]]:
-    """Return the course that a folder lies in, and the exercises with these names, or all of them.
+    """Return the course that a folder lies in, and its exercises with these names.
+
+    Without names, these are all exercises of the course.
 
     Args:
         names: the names of exercises and modules, as people type them.
@@ -282,7 +297,10 @@ def course_and_exercises(
 
 
 def exercise_here(name: str | None) -> tuple[Course, Exercise]:
-    """Return the course in the user's folder, and the exercise with this name, by default the next one."""
+    """Return the course in the user's folder, and its exercise with this name.
+
+    Without a name, this is the next exercise.
+    """
     from grader.student.rows import named_or_next_exercise
 
     course = course_here()
@@ -290,11 +308,11 @@ def exercise_here(name: str | None) -> tuple[Course, Exercise]:
 
 
 def broken_of(course: Course, names: Sequence[str] = (), handin: HandIn | None = None) -> list[Broken]:
-    """Return the exercises that cannot be used, among the named ones, those of a hand-in, or all of the course.
+    """Return the exercises of a course that cannot be used.
 
     Args:
         course: the course.
-        names: the names of modules and exercises; without any, all of the course count.
+        names: the names of modules and exercises that count; without any, all of the course count.
         handin: the hand-in whose exercises count; if there is one, `names` is ignored.
     """
     from grader.course.load import means_module

@@ -39,7 +39,9 @@ _INTERRUPT = (signal.SIGINT,)
 
 
 def main() -> Callable[[], None]:
-    """Import what `grade` needs; then run each command that arrives in a fork, until none has come for a while.
+    """Import what `grade` needs, then run each command that arrives, in a fork.
+
+    This ends when no command has come for a while.
 
     Returns:
         In a forked process, the function that runs the command; call it when this frame has ended.
@@ -80,11 +82,14 @@ def _beginning_of(message: Message) -> Beginning | None:
 
 
 def _take_over(typed: fork_messages.RunCommand, *descriptors: int) -> Callable[[], None]:
-    """Take over the streams, folder and environment of the user's process; return a function that runs its command.
+    """Take over the streams, folder and environment of the process that the user started.
 
     Args:
         typed: the command, with the environment.
         *descriptors: the descriptors of standard input, output and error, of the folder, and of the lifeline.
+
+    Returns:
+        A function that runs the command.
     """
     *streams, folder, lifeline = descriptors
     for descriptor, stream in zip(streams, (INPUT, OUTPUT, ERRORS), strict=True):
@@ -136,7 +141,7 @@ def _run(typed: fork_messages.RunCommand, lifeline: socket.socket) -> None:
 
 
 def _terminate_when_closed(lifeline: socket.socket) -> None:
-    """Terminate this process when the process that the user started closes its end of the lifeline."""
+    """Wait until the user's process closes its end of the lifeline, then end this process."""
     lifeline.recv(1)
     os.kill(os.getpid(), signal.SIGTERM)
 

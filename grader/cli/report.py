@@ -84,7 +84,15 @@ def _class_lines(overview: ClassSummary, out: Path, *, every: bool) -> Iterator[
 
 
 def _write_draft(course: Course, graded: ClassSummary, journal: Journal, name: str) -> Iterator[str]:
-    """Write a draft of a known wrong answer from the group of similar submissions of this name; yield the next steps.
+    """Write a draft of a known wrong answer from a group of similar submissions.
+
+    Yield where the draft is, and the next steps.
+
+    Args:
+        course: the course.
+        graded: the class, with its groups.
+        journal: the journal of the batch.
+        name: the name of the group.
 
     Raises:
         CourseError: there is no such group, or no draft can be made or written.
@@ -168,7 +176,8 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
 def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     """Show what the last regrade into OUT changed, and what staff did, by overrides.csv and void checks.
 
-    For each author and check: the score before, after, and why. Last, what waits for points that a person gives.
+    Each author and check has the score before, the score after, and the reason. At the end stand the rules that wait
+    for points from a person.
     """
     from grader.batch.changes import last_regrade, staff_changes, waiting_for_staff
     from grader.batch.reports import notes_for_staff
@@ -268,7 +277,9 @@ def export_command(
 def _read_score_columns(
     outs: Sequence[Path], kind: str, handin: str | None, column: str, course_folder: Path | None, table: CsvTable
 ) -> tuple[list[ScoreColumn], list[str]]:
-    """Return a column of final scores for each hand-in that goes into a platform's table, and notes for the user.
+    """Return the columns of final scores for a platform's table, and notes for the user.
+
+    Each hand-in that goes into the table has one column.
 
     Args:
         outs: the folders of results. All of them count for grace days.

@@ -45,11 +45,11 @@ def run_command(**chosen: Any) -> None:
 
 @contextmanager
 def _start_early(submission: Path | None, workers: options.Workers) -> Iterator[EarlyProcesses | None]:
-    """Start the processes that will grade the user's own folder; yield them, or None if none is started here.
+    """Start the processes that will grade the user's own folder, and yield them.
 
-    They start while this process imports what grading needs, which takes as long. None is started where that is
-    imported already, where workers are not forked, or where the folder is in no course. Nor is one started before
-    PyTorch's bytecode is written, as PyTorch must not be imported before that.
+    Yield None if no process is started. The processes start while this process imports what grading needs, which takes
+    as long. No process is started where that is imported already, where workers are not forked, or where the folder is
+    in no course. Nor is one started before PyTorch's bytecode is written, as PyTorch must not be imported before that.
     """
     from grader.course.layout import find_course
     from grader.model.errors import CourseError, StartError

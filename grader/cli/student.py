@@ -93,7 +93,7 @@ def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, .
 @click.option("-q", "--quiet", is_flag=True, help="Print only the path of its file.")
 @options.json
 def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
-    """Show which exercise comes next, and where its file is. With a name: from that exercise or module on."""
+    """Show which exercise comes next, and where its file is. With a name, begin at that exercise or module."""
     from grader.student.folder import typed_path
     from grader.student.list_page import list_data, next_exercise_lines
     from grader.student.rows import next_row

@@ -66,14 +66,14 @@ RemoteResult = tuple[Outcomes, str | None, bool]
 
 @contextmanager
 def open_cluster(address: str, plan: RunPlan, slots: int, progress: Progress) -> Iterator[Cluster]:
-    """Yield a `Cluster`, which connects to its scheduler when the first work is submitted.
+    """Yield a `Cluster`, the executor that grades works in lanes on Dask workers.
 
-    Each Dask worker of the cluster grades in lanes of its own.
+    It connects to the scheduler when the first work is submitted. Each Dask worker grades in lanes of its own.
 
     Args:
         address: an address as on the command line: a scheduler's address, its file, or local:N.
         plan: the run plan.
-        slots: the number of works that the N workers of local:N grade at once, all together; unused for a scheduler.
+        slots: the number of works that all N workers of local:N together grade at once; unused for a scheduler.
         progress: the receiver of messages about workers.
 
     Raises:
@@ -103,11 +103,14 @@ class Cluster:
 
     @property
     def slots(self) -> int:
-        """Return how many works the workers that are connected now can grade at once; at least 1."""
+        """Return how many works can be graded at once by the connected workers; at least 1."""
         return max(1, sum(list(self._slots.values())))
 
     def submit(self, work: Work) -> Future[WorkResult]:
-        """Submit one exercise, to be graded by the next free worker; return a future of its result."""
+        """Submit one work to the next free worker, and return a future of its result.
+
+        The first call also connects to the scheduler, and waits until workers have opened their lanes.
+        """
         if self._client is None:
             self._client = self._set_up_workers(self._connect())
         own = Future[WorkResult]()
@@ -123,14 +126,16 @@ class Cluster:
         remote.add_done_callback(partial(self._on_result, client, work, own, again))
 
     def _on_result(self, client: Client, work: Work, own: Future[WorkResult], again: bool, remote: Any) -> None:
-        """Set the result of a work's future when Dask has ended; send the work again if only its result was lost.
+        """Set the result of a work's future when Dask's future of the same work has ended.
+
+        If only the result was lost, the work is sent again, but only once.
 
         Args:
             client: the client of Dask's scheduler.
             work: the work.
             own: the future that `submit` returned.
             again: True if the work was sent again before, so that it is not sent a third time.
-            remote: the future of Dask, which has ended.
+            remote: Dask's future of the work, which has ended.
         """
         try:
             outcomes, confinement, starved = remote.result()
@@ -151,7 +156,13 @@ class Cluster:
             own.set_exception(error)
 
     def _on_event(self, event: tuple[float, dict[str, Any]]) -> None:
-        """Record how many works the worker of an event can grade at once; if it cannot grade, report its reason."""
+        """Record how many works a worker can grade at once, as the worker's event says.
+
+        If the worker cannot grade, its reason is reported. An event that was received before is ignored.
+
+        Args:
+            event: the time of the event, and a dict with the worker's address, host, slots, and reason (`why`).
+        """
         when, said = event
         if (when, said["address"]) in self._events:
             return
@@ -161,9 +172,10 @@ class Cluster:
             self.progress.noted(f"{said['host']} ({said['address']}) is refused: {said['why']}")
 
     def _set_up_workers(self, client: Client) -> Client:
-        """Have each Dask worker open lanes, and return the client after each worker has answered or the wait is over.
+        """Have each Dask worker open lanes, and wait until the workers have answered.
 
-        A worker reports how many works it can grade at once. One that does not answer in time is reported and left out.
+        A worker answers how many works it can grade at once. A worker that does not answer in time is reported and left
+        out. Return the client.
 
         Raises:
             CourseError: no worker connected in time, none of them can grade, or the scheduler cannot import us.
@@ -207,7 +219,16 @@ class Cluster:
 
 
 def _connect(address: str, slots: int, stack: ExitStack) -> Client:
-    """Connect to the scheduler of Dask at an address, or start a cluster on this machine; return the client."""
+    """Connect to the scheduler of Dask at an address, and return the client.
+
+    Args:
+        address: the address of the scheduler, its file, or local:N to start a cluster of N workers on this machine.
+        slots: the number of works that a cluster on this machine grades at once.
+        stack: the stack that closes the client, and the cluster on this machine.
+
+    Raises:
+        CourseError: the address is not one, or no scheduler is there.
+    """
     for name in ("distributed", "distributed.client", "distributed.scheduler", "distributed.nanny"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters of it is said in our words
     where: dict[str, Any] = {"address": address}
@@ -247,7 +268,9 @@ class _Worker(_NoHttp, Worker):
 
 
 def _local_cluster(processes: int, threads: int) -> SpecCluster:
-    """Start a cluster on this machine, with TLS: all ports require a certificate that is made here and kept in memory.
+    """Start a cluster on this machine.
+
+    Its ports use TLS, and require a certificate that is made here and kept in memory.
 
     Args:
         processes: the number of workers.
@@ -272,7 +295,11 @@ def _short(error: Exception) -> str:
 
 
 def machine_facts(setup: Setup) -> dict[str, str]:
-    """Return the versions and the processor of this machine, such as {"Python": "3.13.1"}; verdicts depend on them."""
+    """Return the versions and the processor of this machine, by their names.
+
+    An example is {"Python": "3.13.1"}. Verdicts depend on these facts, so they must be the same on all machines of a
+    batch.
+    """
     here = describe_machine(setup, None)
     own = f"{here.grader} ({package_digest()[:12]})"
     versions = {"tensorgrade": own, "Python": here.python, "PyTorch": here.torch, "NumPy": here.numpy}
@@ -299,9 +326,9 @@ class NodePlugin(WorkerPlugin):
         self._local = local
 
     async def setup(self, worker: Worker) -> None:
-        """Open the lanes, and report to the batch that this worker can grade, or why not.
+        """Open the lanes, and report to the batch whether this worker can grade.
 
-        A Dask worker that cannot grade stays connected, and gets no work of the batch.
+        If not, the report says why. The Dask worker stays connected then, and gets no work of the batch.
         """
         if self._local:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -398,7 +425,11 @@ class BatchPlugin(SchedulerPlugin):
         self._limits: tuple[int, float | None] = 1, wait_s
 
     async def start(self, scheduler: Scheduler) -> None:
-        """Set the scheduler's limits: the lost workers after which a work fails, and its longest wait for a worker."""
+        """Set the limits of the scheduler for the works of a batch.
+
+        One limit is how many workers may be lost with a work before it fails; the other is how long a work waits for a
+        worker.
+        """
         self._exchange_limits(scheduler)
 
     def _exchange_limits(self, scheduler: Scheduler) -> None:
@@ -411,7 +442,10 @@ class BatchPlugin(SchedulerPlugin):
         scheduler.log_event(self.name, {"address": worker, "slots": 0, "why": ""})
 
     def remove_client(self, scheduler: Scheduler, client: str) -> None:
-        """If the client that left is the batch's, restore the scheduler's limits and have workers close their lanes."""
+        """Restore the scheduler's limits when the client of the batch has left.
+
+        The workers close their lanes, unless they end with the batch. Other clients are ignored.
+        """
         if client == self._client:
             self._exchange_limits(scheduler)
             scheduler.remove_plugin(self.name)

@@ -42,7 +42,10 @@ class Verdict(StrEnum):
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether another run would end with the same verdict; a timeout or an exceeded limit may not occur again."""
+        """Whether another run would end with the same verdict.
+
+        A timeout or an exceeded limit may not occur again.
+        """
         return self not in (Verdict.TIMED_OUT, Verdict.OVER_LIMIT, Verdict.INCONCLUSIVE, Verdict.BROKEN)
 
 

@@ -87,12 +87,18 @@ class PlannedExercise:
 
     @classmethod
     def of(cls, exercise: Exercise) -> PlannedExercise:
-        """Return the facts of an exercise that the check process needs: no texts, no hints and no points."""
+        """Return the facts of an exercise that the check process needs.
+
+        Texts, hints and points are left out.
+        """
         return cls(**{name: getattr(exercise, name) for name in cls.__dataclass_fields__})
 
     @property
     def files(self) -> tuple[Path | None, ...]:
-        """The files of the course that a verdict depends on; None for a file that this copy does not have."""
+        """The files of the course that a verdict depends on.
+
+        None stands for a file that this copy of the course does not have.
+        """
         beside = *self.data.values(), *self.shared.values()
         return self.shown_checks, self.hidden_checks, *self.probes, self.reference, *beside
 

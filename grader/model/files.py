@@ -39,7 +39,10 @@ _MOST_PROBLEMS = 50
 
 
 def to_json(value: object, indent: int | None = None) -> bytes:
-    """Return a value as ASCII JSON. Lone surrogates, which names of files can contain, stay what they are."""
+    """Return a value as ASCII JSON.
+
+    Lone surrogates, which names of files can contain, stay what they are.
+    """
     separators = (",", ":") if indent is None else None
     return json.dumps(value, default=_to_json_type, indent=indent, separators=separators).encode("ascii")
 
@@ -86,7 +89,10 @@ def adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def _to_json_type(value: object) -> object:
-    """Convert a value that `json` cannot write to one that it can; `json.dumps` calls this as its `default`."""
+    """Convert a value that `json` cannot write to one that it can write.
+
+    `json.dumps` calls this as its `default`.
+    """
     if isinstance(value, bytes):
         return {_BYTES: base64.b64encode(value).decode("ascii")}
     if dataclasses.is_dataclass(value):
@@ -124,7 +130,9 @@ _UNIX = 3
 
 @contextmanager
 def failing_as(what: str, remedy: str = "") -> Iterator[None]:
-    """Convert an `OSError` of the block into a `CourseError`: what failed, why, and what to do.
+    """Convert an `OSError` of the block into a `CourseError`.
+
+    The message says what failed, why, and what to do.
 
     Args:
         what: a clause that says what failed: "X cannot be written".
@@ -189,7 +197,10 @@ def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> N
 
 
 def sync(path: Path) -> None:
-    """Flush a file, or the names in a folder, to the disk by `fsync`, so that a power cut does not lose them."""
+    """Flush a file, or the names in a folder, to the disk by `fsync`.
+
+    A power cut then does not lose them.
+    """
     if sys.platform == "win32" and path.is_dir():  # NTFS writes names down itself; a folder cannot be opened there
         return
     descriptor = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
@@ -201,7 +212,9 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def replacing_file(path: Path) -> Iterator[Path]:
-    """Yield the path of a draft; when the block ends without an error, the draft replaces the file.
+    """Yield the path of a draft, which replaces the file when the block has ended.
+
+    If the block raises an error, the file stays as it was.
 
     Raises:
         CourseError: the file cannot be written.
@@ -238,7 +251,9 @@ def write_named(path: Path | str, content: str | bytes, what: str) -> None:
 
 
 def zip_bytes(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
-    """Return a zip of files that is the same byte for byte on each machine: sorted names, one time, one mode.
+    """Return a zip of files that is the same byte for byte on each machine.
+
+    The names are sorted, and all files have the same time. All files have the same mode, except for programs.
 
     Args:
         files: their contents by path.

@@ -77,16 +77,21 @@ class Setup:
     secret: bytes = b""
 
     def seed_of(self, author: str) -> int:
-        """Return the seed of one author's inputs. It reveals neither the secret nor another author's seed.
+        """Return the seed of one author's inputs.
 
-        Authors get different inputs, so that what one worker sees of a hidden input is of no use to another.
+        With a secret, authors get different inputs, so that what one worker sees of a hidden input is of no use to
+        another. The seed then reveals neither the secret nor another author's seed. Without a secret, all authors have
+        the seed of the run.
         """
         if not self.secret:
             return self.seed
         return int.from_bytes(hmac.digest(self.secret, author.encode("utf-8", "surrogateescape"), "sha256"), "big")
 
     def allows(self, confinement: str | None) -> bool:
-        """Return whether a level, such as "full", is enough for this run; True for None: no student code ran."""
+        """Return whether a level of confinement, such as "full", is enough for this run.
+
+        Return True for None, which means that no student code ran.
+        """
         return not confinement or Level.of(confinement) >= self.least
 
 

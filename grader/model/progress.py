@@ -18,7 +18,10 @@ class Progress:
     """
 
     def running(self, what: str, seconds: float) -> None:
-        """Report what a lane waits for, such as a check by its title, and for how long so far; called repeatedly."""
+        """Report what a lane waits for, such as a check by its title, and for how long.
+
+        This is called repeatedly while the lane waits.
+        """
 
     def ended(self, exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
         """Report that a check has ended; called again if the check runs again.
@@ -30,7 +33,9 @@ class Progress:
         """
 
     def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
-        """Report a graded exercise, in the order of the course; a retried one is reported after all others.
+        """Report a graded exercise.
+
+        Exercises are reported in the order of the course, and retried ones after all others.
 
         Args:
             graded: the exercise.
@@ -54,7 +59,12 @@ class Progress:
         """Report how many exercises or submissions are done, and how many there are."""
 
     def compared(self, done: int, total: int) -> None:
-        """Report how many known wrong answers were compared with submissions, and how many there are."""
+        """Report how many of the known wrong answers were compared with submissions.
+
+        Args:
+            done: the number that was compared.
+            total: the number of all.
+        """
 
     def noted(self, line: str) -> None:
         """Report a line that the person who started the run should read."""

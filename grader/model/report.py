@@ -83,7 +83,7 @@ MORE_LINES = "... {:,} more lines"
 
 
 def first_lines(output: str, most: int) -> list[str]:
-    """Return the first lines of an output, and a last one that says how many more were printed."""
+    """Return the first lines of an output, then a line that counts the lines left out."""
     lines = output.rstrip("\n").split("\n")
     cut = re.fullmatch(r"\.\.\. ([\d,]{1,15}) more lines", lines[-1])
     shown = lines[:-1] if cut else lines
@@ -139,19 +139,28 @@ class GradedCheck:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict that counts: the outcome's, or, if staff set the points, passed for full points, else failed."""
+        """The verdict that counts.
+
+        If staff set the points, this is passed for full points, else failed. Otherwise it is the outcome's verdict.
+        """
         if not self.set_by:
             return self.outcome.verdict
         return Verdict.PASSED if self.score.earned == self.score.possible else Verdict.FAILED
 
     @property
     def speed(self) -> Sequence[Speed]:
-        """The speeds that the student may read: () for a hidden check, as a ratio could reveal its inputs."""
+        """The speeds that the student may read; () for a hidden check.
+
+        A ratio could reveal the inputs of a hidden check.
+        """
         return self.outcome.speed if self.check.shown else ()
 
     @property
     def seconds(self) -> float | None:
-        """Wall seconds that the check took; None for a hidden check: student code could sleep to reveal its inputs."""
+        """Wall seconds that the check took; None for a hidden check.
+
+        Student code could sleep to reveal the inputs of a hidden check.
+        """
         return self.outcome.seconds if self.check.shown else None
 
 
@@ -173,7 +182,10 @@ class Mistake:
 
     @property
     def lead(self) -> str:
-        """The start of a sentence about the mistake: "In `ladder` (rule C3): "; "" if function and rule are unknown."""
+        """The start of a sentence about the mistake, such as "In `ladder` (rule C3): ".
+
+        It is "" if function and rule are unknown.
+        """
         names = " and ".join(f"`{name}`" for name in self.functions)
         if names:
             return f"In {names} (rule {self.rule}): " if self.rule else f"In {names}: "
@@ -241,14 +253,18 @@ class GradedExercise:
 
     @classmethod
     def of_untouched_starter(cls, exercise: Exercise) -> GradedExercise:
-        """Return the `GradedExercise` of an untouched starter: not started, with 0 points, and no check is run."""
+        """Return an exercise graded as an untouched starter, of which no check was run.
+
+        It is not started, and has 0 points.
+        """
         hidden = exercise.withheld.points
         return cls(exercise, "not_started", (), Score(0, exercise.points, hidden), hidden)
 
     def as_not_started(self) -> GradedExercise:
-        """Return the same exercise as not started: it earns 0, even if the given code passes a check.
+        """Return the same exercise as not started, with 0 points.
 
-        The rules that a person grades are left out: there is no answer to look at.
+        It earns nothing, even if the code of the starter passes a check. The rules that a person grades are left out:
+        there is no answer to look at.
         """
         rows = tuple(replace(row, score=replace(row.score, earned=0), held_back=0) for row in self.checks)
         by_staff = [row for row in rows if row.check.id in self.exercise.staff]
@@ -354,15 +370,16 @@ class Report:
 
     @property
     def total(self) -> Score:
-        """The score after the policy and decisions of the course's staff; see `score_after_policy`."""
+        """The score that counts, after policy and staff's decisions; see `score_after_policy`."""
         return score_after_policy({graded.exercise.id: graded.score for graded in self.exercises}, self.policy)
 
 
 def score_after_policy(scores: Mapping[str, Score], policy: FinalScore | None) -> Score:
-    """Return the score that counts, after dropped exercises, extra credit, staff's decisions and late days.
+    """Return the score that counts by the rules of the hand-in.
 
-    Extra credit adds to earned points and not to possible ones, so earned may exceed possible. If every exercise of
-    the hand-in is extra credit, their points are the possible ones.
+    Dropped exercises, extra credit, staff's decisions and late days change it. Extra credit adds to earned points and
+    not to possible ones, so earned may exceed possible. If every exercise of the hand-in is extra credit, their points
+    are the possible ones.
 
     Args:
         scores: the scores of the exercises, by id.

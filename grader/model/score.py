@@ -15,11 +15,11 @@ _TENTH = 10
 
 
 def divide(points: int, shares: Sequence[int]) -> list[int]:
-    """Divide points in proportion to shares, into parts that are whole tenths of a point and add up exactly.
+    """Divide points in proportion to shares, into parts that add up exactly.
 
-    Each sum of the first parts is rounded to the nearest tenth. So the first parts do not depend on how the rest is
-    divided, which a copy without hidden checks does not know. Where a part would be 0, or the points are not
-    whole tenths, the parts are hundredths.
+    The parts are whole tenths of a point. If a part would be 0, or if the points are not whole tenths, they are
+    hundredths. For each n, the sum of the first n parts is rounded, instead of each part. So the first parts do not
+    depend on how the rest is divided, which a copy without hidden checks does not know.
 
     Args:
         points: the points, in hundredths.
@@ -42,15 +42,15 @@ def divide(points: int, shares: Sequence[int]) -> list[int]:
 def score_checks(
     points: int, checks: Sequence[Check], outcomes: Sequence[Outcome], withheld_shares: int
 ) -> tuple[list[GradedCheck], int]:
-    """Return each check with the points that it earns, and the points of the checks that this copy does not have.
+    """Return each check with the points that it earns, and the points of withheld checks.
 
-    `hold_back` may reduce what the checks earn.
+    Withheld checks are those that this copy of the course does not have. `hold_back` may reduce what the checks earn.
 
     Args:
         points: the points of the exercise, in hundredths.
-        checks: all checks of the exercise.
-        outcomes: one for each check.
-        withheld_shares: the sum of the shares of the checks that this copy does not have.
+        checks: all checks of the exercise that this copy has.
+        outcomes: the outcome of each check, in the same order.
+        withheld_shares: the sum of the shares of the withheld checks.
     """
     *parts, withheld = divide(points, [*(check.share for check in checks), withheld_shares])
     graded = []
@@ -62,7 +62,13 @@ def score_checks(
 
 
 def _tests_value(check: Check, values: Sequence[str], caps: Mapping[str, int]) -> bool:
-    """Return whether a check passes only if the student's code computes a right value."""
+    """Return whether a check passes only if the student's code computes a right value.
+
+    Args:
+        check: the check.
+        values: the rules or the ids of such checks; see `hold_back`.
+        caps: the caps, by rule or by id of the check; see `hold_back`.
+    """
     if not values:
         return check.category == "correctness" and check.contract not in caps
     return any(name in values for name in _rule_and_id(check))
@@ -71,12 +77,11 @@ def _tests_value(check: Check, values: Sequence[str], caps: Mapping[str, int]) -
 def hold_back(
     rows: Sequence[GradedCheck], values: Sequence[str], caps: Mapping[str, int], *, withheld: bool
 ) -> tuple[list[GradedCheck], str | None]:
-    """Return the checks with the points that count: none without a right value, and at most the cap of a lost check.
+    """Return the checks with the points that count.
 
     Without a right value, no check earns anything: rules on cost, layout, dtype and purity are easy to obey with a
-    constant. A value check that is undecided may have found a right value, and then nothing is held back. If a check
-    that has a cap, or whose rule has one, is lost, the exercise earns at most the cap; the first checks keep their
-    points.
+    constant. An undecided value check may have found a right value, so it counts as one. If a check that has a cap, or
+    whose rule has one, is lost, the exercise earns at most the cap; the first checks keep their points.
 
     Args:
         rows: every check of the exercise, with the points that it earned.
@@ -104,17 +109,26 @@ def hold_back(
 
 
 def _rule_and_id(check: Check) -> tuple[str, str]:
-    """Return a check's rule and its id without parameters: exercise.yaml may name the check by either."""
+    """Return a check's rule, and its id without parameters.
+
+    exercise.yaml may name the check by either of them.
+    """
     return check.contract, check.id.split("[")[0]
 
 
 def _did_not_test_answer(row: GradedCheck) -> bool:
-    """Return whether a check ended as ERROR or SKIPPED, before the answer could break its rule."""
+    """Return whether a check ended before the answer could break the check's rule.
+
+    Its verdict is then ERROR or SKIPPED.
+    """
     return row.outcome.verdict in (Verdict.ERROR, Verdict.SKIPPED)
 
 
 def _limit_points(most: int, rows: Sequence[GradedCheck]) -> list[GradedCheck]:
-    """Return all rows, their points reduced so that they add up to at most `most`; those of the first rows stay."""
+    """Return all rows with points that add up to at most `most`.
+
+    The first rows keep their points, and later rows lose what exceeds the sum.
+    """
     limited = []
     for row in rows:
         earned = min(row.score.earned, most)
@@ -141,9 +155,10 @@ class Total:
 
 
 def total_of(scores: Mapping[str, Score], handin: HandIn | None) -> Total:
-    """Return the total of scores, without the lowest exercises if the hand-in drops some; extra credit is apart.
+    """Return the total of scores by the rules of a hand-in.
 
-    Every output that has one number for a report uses this: gradebooks, exports, jobs, pages.
+    The lowest exercises are left out if the hand-in drops some. Extra credit is counted separately. Every output that
+    has one number for a report uses this: gradebooks, exports, jobs, pages.
 
     Args:
         scores: the scores, by the ids of the exercises.
@@ -159,9 +174,10 @@ def total_of(scores: Mapping[str, Score], handin: HandIn | None) -> Total:
 
 
 def final_score_of(scores: Mapping[str, Score], handin: HandIn | None) -> FinalScore | None:
-    """Return the final score with a hand-in's extra credit and without dropped exercises; None if it has neither.
+    """Return the final score by the extra credit and dropped exercises of a hand-in.
 
-    Late days and decisions of staff do not count: it is for reports that are made without them.
+    Return None if no exercise is extra credit or dropped. Late days and decisions of staff do not count: this is for
+    reports that are made without them.
     """
     total = total_of(scores, handin)
     if not (total.extra or total.dropped):
@@ -186,7 +202,9 @@ def final_score_of(scores: Mapping[str, Score], handin: HandIn | None) -> FinalS
 
 
 def final_score_text(total: Score, policy: FinalScore | None) -> str:
-    """Return in one line the score that counts, the score before late days, and how many points are undecided.
+    """Return a line with the score that counts, and the undecided points.
+
+    After late days, it also has the score before their penalty.
 
     Args:
         total: the score that counts, as `score_after_policy` returns it.
@@ -201,9 +219,10 @@ def final_score_text(total: Score, policy: FinalScore | None) -> str:
 
 
 def late_days_text(total: Score, policy: FinalScore | None) -> str:
-    """Return a text on lateness such as "after 2 late days; 8.5 before"; "" if the submission was not late.
+    """Return a text on lateness; "" if the submission was not late.
 
-    Its second number is the score without the penalty for late days; without a penalty it is left out.
+    An example is "after 2 late days; 8.5 before". The second number is the score without the penalty for late days;
+    without a penalty this number is left out.
     """
     if policy is None or not policy.late_days:
         return ""
@@ -212,13 +231,18 @@ def late_days_text(total: Score, policy: FinalScore | None) -> str:
 
 
 def total_parts(total: Total) -> list[str]:
-    """Return phrases about the extra credit and the dropped exercises of a total; [] if there are neither."""
+    """Return phrases about extra credit and dropped exercises; [] for a total without them."""
     bonus = [f"{points_text(total.bonus)} more as extra credit"] if total.bonus else []
     return bonus + ([f"lowest dropped: {', '.join(sorted(total.dropped))}"] if total.dropped else [])
 
 
 def is_void(check: str, void: Sequence[str]) -> bool:
-    """Return whether a check is void, so that everybody gets its points; `void` may list it without its parameters."""
+    """Return whether a check is void, so that everybody gets its points.
+
+    Args:
+        check: the id of the check.
+        void: ids of void checks. An id without parameters stands for the check with any parameters.
+    """
     return check in void or check.split("[")[0] in void
 
 
@@ -233,7 +257,7 @@ def pluralize(number: int, noun: str) -> str:
 
 
 def join_names(names: Sequence[str], most: int = 5) -> str:
-    """Return names as one text, with commas; of more than `most`, the first ones and "and N more"."""
+    """Return names as one text; of more than `most`, the first ones and "and N more"."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
@@ -316,21 +340,25 @@ class Causes:
 
 
 def function_of(row: GradedCheck) -> str:
-    """Return the function or class of the student's that a check called last; "" if it called none."""
+    """Return the student's function or class that a check called last; "" without a call."""
     return row.outcome.called[-1].split(".")[0] if row.outcome.called else ""
 
 
 def _function_or_missing_name(row: GradedCheck) -> str:
-    """Return the function that a check called last; if a name is missing, the sentence that says so; else ""."""
+    """Return the function that a check called last, or a sentence about a missing name.
+
+    The sentence is returned if the check called none because a name is missing. Return "" if neither is known.
+    """
     return function_of(row) or (row.outcome.message.split("\n")[0] if row.outcome.cause == "name" else "")
 
 
 def _rank(row: GradedCheck) -> tuple[int, ...]:
-    """Return the key by which lost checks are sorted: those whose cause makes other checks fail come first.
+    """Return the key by which lost checks are sorted.
 
-    Of wrong results those of shown checks come first, because their messages are complete. A hidden check may meet the
-    same with inputs that it cannot show, under a rule that is not to blame. An exception or a wrong kind, which end any
-    check that calls the function, are shown under the first rule.
+    Checks whose cause makes other checks fail come first. Of wrong results, those of shown checks come first, because
+    their messages are complete. A hidden check may fail for the same cause, but with inputs that it cannot show, and
+    under a rule that is not to blame. An exception or a wrong kind, which end any check that calls the function, are
+    shown under the first rule.
     """
     cause, shown = row.outcome.cause, row.check.shown
     if cause == "shape" and not shown:  # a hidden check of values that met a wrong shape ranks as one of values
@@ -355,7 +383,10 @@ def _is_unwritten(row: GradedCheck) -> bool:
 
 
 def _has_same_cause(row: GradedCheck, cause: GradedCheck) -> bool:
-    """Return whether two checks ended for the same reason: the same error at the same line, or the same wrong type."""
+    """Return whether two checks ended for the same reason.
+
+    This is the same error at the same line, or the same wrong type.
+    """
     mine, theirs = (item.outcome.message.split("\n")[0] for item in (row, cause))
     # A hidden check does not say where it was, nor why in a word of its own.
     both_shown = row.check.shown and cause.check.shown

@@ -73,10 +73,11 @@ Cell = str | tuple[str, ...]
 def table_lines(
     heads: Sequence[TableColumn], rows: Iterable[Sequence[Cell]], width: int, *, gap: int = _STEP
 ) -> Iterator[str]:
-    """Yield the lines of a table, which is wider than the terminal only if its numbers need that.
+    """Yield the lines of a table.
 
-    Use it for tables with a row for each exercise. A table with a row for each person of a class is printed without it,
-    row by row: rich needs all rows at once, and a millisecond for each.
+    They are wider than the terminal only if the numbers need more columns. Use this for tables with a row for each
+    exercise. A table with a row for each person of a class is printed row by row, without this function: rich needs all
+    rows at once, and a millisecond for each.
 
     Args:
         heads: the columns.
@@ -128,7 +129,15 @@ class Rate:
         self._last = 0
 
     def text(self, done: int, total: int) -> str:
-        """Return how much is done, how fast, and how long the rest takes; if `done` went down, begin a new rate."""
+        """Record the number that is done, and return a text on the progress and the rate.
+
+        The text says how much is done, how fast, and how long the rest takes. If `done` is less than in the call
+        before, a new rate begins.
+
+        Args:
+            done: the number that is done now.
+            total: the number of all.
+        """
         from rich.progress import Progress
 
         if self._progress is None or done < self._last:
@@ -165,7 +174,9 @@ def bar_text(done: int, total: int, width: int, *, colours: bool) -> str:
 
 
 def code_lines(lines: Sequence[CodeLine], indent: str, width: int, *, colours: bool) -> Iterator[str]:
-    """Yield lines of code with their numbers, each cut to the width; `>` stands before each marked line.
+    """Yield lines of code with their numbers, each cut to the width.
+
+    `>` stands before each marked line.
 
     Args:
         lines: the number and the text of each line, and whether it is marked.

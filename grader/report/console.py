@@ -38,12 +38,18 @@ def has_plain_terminal() -> bool:
 
 
 def refuses_colours() -> bool:
-    """Return whether the environment refuses colours: by NO_COLOR, or by a terminal that has none."""
+    """Return whether the environment refuses colours.
+
+    It does so by NO_COLOR, or by a terminal that has no colours.
+    """
     return bool(os.environ.get("NO_COLOR")) or has_plain_terminal()
 
 
 def shows_colours() -> bool:
-    """Return whether standard output is a terminal that shows colours; if not, signs stand for them."""
+    """Return whether standard output is a terminal that shows colours.
+
+    If it is not, callers print signs such as `> <` in place of colours.
+    """
     return sys.stdout.isatty() and not refuses_colours()
 
 
@@ -57,7 +63,12 @@ class Say:
         self._quiet = quiet
 
     def __call__(self, *lines: str, color: bool | None = None) -> None:
-        """Print lines; with `color=True` they keep their colours even in a pipe, for the log of a job."""
+        """Print lines, unless this object is quiet.
+
+        Args:
+            *lines: the lines, which may have colours.
+            color: True if the colours stay even in a pipe, for the log of a job; None if they stay on a terminal only.
+        """
         if not self._quiet:
             self.erase()
             for line in lines:
@@ -65,14 +76,19 @@ class Say:
             sys.stdout.flush()
 
     def prose(self, *texts: str) -> None:
-        """Print sentences, made safe and wrapped; spell out line breaks inside of them, so that none begins a row."""
+        """Print sentences, made safe and wrapped.
+
+        A line break inside of a sentence is spelled out, so that what follows it cannot pass for a row of its own.
+        """
         from grader.report.safe import for_terminal, prose
 
         width = terminal_width()
         self(*(line for text in texts for line in prose(for_terminal(text, one_line=True), width, "", "  ")))
 
     def running(self, what: str, seconds: float, done: tuple[int, int] | None = None) -> None:
-        """Show on a terminal, in a line that changes, what is running and for how long; nothing in the first second.
+        """Show on a terminal what is running and for how long.
+
+        Each call replaces the line of the call before. In the first second nothing is shown.
 
         Args:
             what: a text about what goes on.
@@ -83,7 +99,9 @@ class Say:
             self.meanwhile(what, f" ... {seconds:.0f} s", done)
 
     def meanwhile(self, what: str, end: str = "", done: tuple[int, int] | None = None) -> None:
-        """Show a line on a terminal until the next output replaces it; cut it to the width of the terminal.
+        """Show a line on a terminal until the next output replaces it.
+
+        The line is cut to the width of the terminal.
 
         Args:
             what: a text about what goes on.
@@ -113,7 +131,10 @@ class Say:
 
     @classmethod
     def erase(cls) -> None:
-        """Erase the line that `meanwhile` shows, and move the cursor to its start, where the next output begins."""
+        """Erase the line that `meanwhile` shows.
+
+        The next output begins where that line began.
+        """
         # Blanks and no escape codes: any terminal understands a carriage return.
         if Say._running:
             click.echo(f"\r{' ' * Say._running}\r", nl=False)
@@ -122,7 +143,10 @@ class Say:
 
 
 def _encodable(line: str) -> str:
-    """Return a line that standard output can encode: boxes and bars become ASCII, unless the encoding is a UTF."""
+    """Return a line that standard output can encode.
+
+    Boxes and bars become ASCII, unless the encoding is a UTF.
+    """
     return line if (sys.stdout.encoding or "").lower().startswith("utf") else line.translate(_AS_ASCII)
 
 
@@ -143,7 +167,13 @@ class Pace:
         self._printed = time.monotonic()
 
     def __call__(self, done: int, total: int, meanwhile: str = "") -> None:
-        """Show how much is done, how fast, and how long the rest takes; and behind it `meanwhile`, a text."""
+        """Show how much is done, how fast, and how long the rest takes.
+
+        Args:
+            done: the number that is done now.
+            total: the number of all.
+            meanwhile: a text that follows in the same line.
+        """
         text = f"{self._rate.text(done, total)}{meanwhile}"
         if done == total and self._at_end:
             text = self._at_end
@@ -167,7 +197,7 @@ def print_error(line: str) -> None:
 
 @contextmanager
 def errors_as_lines() -> Iterator[None]:
-    """Print an error that the block raises as a line without a traceback, and exit with the error's status.
+    """Print an error of the block without a traceback, and exit with the error's status.
 
     This holds for a `GraderError`, an error of the command line, and Ctrl-C.
     """
@@ -191,7 +221,7 @@ def errors_as_lines() -> Iterator[None]:
 
 @contextmanager
 def explain_missing_package(package: str, extra: str) -> Iterator[None]:
-    """If the block raises an `ImportError`, raise a `CourseError` that says how to install a package.
+    """Raise a `CourseError` on how to install a package if the block cannot import it.
 
     Args:
         package: the package that the block imports.
@@ -209,9 +239,9 @@ def explain_missing_package(package: str, extra: str) -> Iterator[None]:
 
 
 def extra_words(extra: str) -> str:
-    """Return the arguments of `pip install` that install the packages of an extra of the grader.
+    """Return the arguments for `pip install` that install an extra of the grader.
 
-    The grader's own name is left out, as no index need have it.
+    They are the packages of the extra, without the grader itself, which may be in no package index.
     """
     from importlib import metadata
 

@@ -100,7 +100,9 @@ class CsvTable:
         self._texts[place] = self._delimiter.join(parts) + end
 
     def append(self, cells: Mapping[str, str]) -> None:
-        """Add a line at the end; after that, `put` and `cell` must not be used until the file is read again.
+        """Add a line at the end of the table.
+
+        After that, do not use `put` and `cell` until the file is read again.
 
         Args:
             cells: the cells by the title of their column; titles that the file lacks are left out.
@@ -119,7 +121,13 @@ class CsvTable:
         self._texts.append(written.getvalue())
 
     def remove(self, rows: Collection[int]) -> None:
-        """Remove rows by index in `rows`; after that, do not use `put` and `cell` until the file is read again."""
+        """Remove some rows of the table.
+
+        After that, do not use `put` and `cell` until the file is read again.
+
+        Args:
+            rows: the indices of the rows that are removed, in the attribute `rows`.
+        """
         for row in rows:
             self._texts[self._places[row]] = ""
 
@@ -129,13 +137,15 @@ class CsvTable:
 
 
 def with_row(path: Path, titles: Sequence[str], cells: Mapping[str, str], gone: Collection[int]) -> str | bytes:
-    """Return the content of a CSV file with a line added; every other line stays byte for byte.
+    """Return the content of a CSV file with a new row, which may replace other rows.
+
+    Every other row stays byte for byte.
 
     Args:
         path: the path of the file; if it does not exist, the content is that of a new table.
         titles: the titles of its columns.
-        cells: the cells of the new line, by title.
-        gone: the line numbers, from 1, at which the rows begin that the new line replaces.
+        cells: the cells of the new row, by title.
+        gone: the rows that the new row replaces, each by the number of the line at which it begins, from 1.
 
     Raises:
         CourseError: the file lacks a column, or cannot be read.
@@ -151,11 +161,13 @@ def with_row(path: Path, titles: Sequence[str], cells: Mapping[str, str], gone: 
 
 
 def without_rows(path: Path, gone: Collection[int]) -> bytes:
-    """Return the content of a CSV file without some of its rows; every other line stays byte for byte.
+    """Return the content of a CSV file without some of its rows.
+
+    Every other row stays byte for byte.
 
     Args:
         path: the path of the file.
-        gone: the line numbers, from 1, at which the rows begin that are left out.
+        gone: the rows that are left out, each by the number of the line at which it begins, from 1.
 
     Raises:
         CourseError: the file cannot be read.
@@ -179,7 +191,7 @@ def _split_row(row: str, delimiter: str) -> list[str]:
 
 
 def _text_of(path: Path) -> tuple[str, str]:
-    """Return the text of a file, and the encoding that makes the same bytes of it again."""
+    """Return the text of a file, and the encoding that turns it into the same bytes again."""
     with failing_as(f"{path} cannot be read", "name another file"):
         data = read_limited(path, _MOST_BYTES)
     if b"\0" in data:

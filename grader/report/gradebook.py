@@ -50,7 +50,9 @@ BY_HAND = "enter them in overrides.csv"
 def gradebook_lines(
     exercises: Sequence[Exercise], reports: Iterable[Report], names: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yield the lines of the gradebook: a row for each author, a legend, and how many checks are undecided.
+    """Yield the lines of the gradebook: a row for each author, then a legend.
+
+    The last lines say how many checks are undecided, and which rules still need points from a person.
 
     Args:
         exercises: the exercises that have columns.
@@ -83,7 +85,10 @@ def gradebook_lines(
 
 
 def rules_without_points(graded: GradedExercise) -> list[str]:
-    """Return the ids of rules whose points a person has not entered yet; `WHOLE` stands for the whole exercise."""
+    """Return the ids of rules whose points a person has not entered yet.
+
+    `WHOLE` stands for the whole exercise.
+    """
     waits = [row.check.id for row in graded.checks if row.check.id in graded.exercise.staff and not row.set_by]
     return [] if graded.set_by else waits
 
@@ -101,12 +106,15 @@ def needs_points_text(exercise: str, rule: str, count: int) -> str:
 
 
 def cell_text(graded: GradedExercise | None) -> str:
-    """Return the text of a cell: the points, or a sign if nothing was handed in, changed or graded."""
+    """Return the text of a cell: points, or a sign in place of points.
+
+    The sign says that nothing was handed in, that the file is the unchanged starter, or that it was not graded.
+    """
     return _NEVER if graded is None else _sign_for_no_points(graded) or points_text(graded.score.earned)
 
 
 def _sign_for_no_points(graded: GradedExercise | ExerciseEntry) -> str:
-    """Return the sign for an exercise that was not handed in, or is the unchanged starter; "" for any other one."""
+    """Return the sign for an exercise that was not handed in or not started; else ""."""
     if not (graded.handed_in or graded.set_by):
         return _NOTHING
     return _BLANK if graded.state == "not_started" else ""
@@ -121,11 +129,11 @@ def gradebook_csv(
     names: Mapping[str, str] | None = None,
     needed: Collection[str] | None = None,
 ) -> str:
-    """Return the gradebook as CSV, sorted: a row for each author, each member of a group and each absent person.
+    """Return the gradebook as CSV, with a row for each person, sorted by author.
 
-    A cell is blank where no file of the exercise was handed in, or where it was not graded. What an author did not hand
-    in, and what was handed in as it was given out, is named at the end of the row: a number would look like an
-    answer that earned nothing.
+    Each member of a group has a row, and so has each absent person. A cell is blank where no file of the exercise was
+    handed in, or where it was not graded. The ids of exercises that were not handed in, or handed in as the unchanged
+    starter, stand at the end of the row: a number alone would look like an answer that earned nothing.
 
     Args:
         ids: the ids of the exercises that have columns.
@@ -148,7 +156,16 @@ def gradebook_csv(
 
 
 def _cells_of_author(report: ReportFile, ids: Sequence[str], needed: frozenset[str]) -> list[str]:
-    """Return the cells that follow the author in a row: points of each exercise, totals, and what is missing."""
+    """Return the cells that follow the author in a row.
+
+    They have the points of each exercise, the totals, the ids of exercises that were not handed in or not started, and
+    how the final score was computed.
+
+    Args:
+        report: the author's report.
+        ids: the ids of the exercises that have columns.
+        needed: the ids of the exercises without which the final score stays blank.
+    """
     total, policy = report.score, report.policy
     earned = {row.id: row.score.earned for row in report.exercises}
     signs = {row.id: _sign_for_no_points(row) for row in report.exercises}
@@ -185,7 +202,7 @@ class ClassProgress(Progress):
         self._compared = (0, 0)
 
     def reported(self, report: Report, number: int, total: int) -> None:
-        """Print the line of the author whose submission was graded last.
+        """Print the line of the author whose submission was just graded.
 
         Args:
             report: the report of the author.
@@ -200,7 +217,10 @@ class ClassProgress(Progress):
         self._compared = done, total
 
     def advanced(self, done: int, total: int) -> None:
-        """Show how many submissions are done; before the first, also how many known wrong answers were compared."""
+        """Show how many submissions are done.
+
+        Until the first submission is done, also show how many known wrong answers were compared.
+        """
         # Wrong answers run once for all submissions, before the first of these: until then their pace is what changes.
         compared, known = self._compared
         mistakes = f"; known mistakes: {self._mistakes.text(compared, known)} at most" if compared and not done else ""

@@ -124,13 +124,20 @@ def _blocks_of(message: str) -> list[tuple[str, str]]:
 
 
 def render_template(template: str, **values: Any) -> str:
-    """Return a template filled in with values, each made safe; in a template of Markdown, filters do that."""
+    """Return a template filled in with values that are made safe.
+
+    In a template of HTML, SVG or XML, all values are made safe. In any other template, such as one of Markdown, its
+    filters do that.
+    """
     return _environment().get_template(template).render(values)
 
 
 @cache
 def _environment() -> Environment:
-    """Return the environment of the templates, with the filters of `safe` and the functions of `words`."""
+    """Return the environment of the templates.
+
+    It has the filters of `safe` and the functions of `words`.
+    """
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=select_autoescape(["html", "svg", "xml"]),
@@ -159,7 +166,10 @@ def _environment() -> Environment:
 
 @pass_eval_context
 def _escape_value(context: EvalContext, value: object) -> object:
-    """Return a value of a template escaped by `for_html`; our own markup, and values outside HTML, stay as they are."""
+    """Escape a value for a template of HTML, SVG or XML, by `for_html`.
+
+    Our own markup stays as it is, and so do values for any other template.
+    """
     if isinstance(value, Markup) or not context.autoescape:
         return value
     return Markup(safe.for_html(str(value)))  # noqa: S704  escaped just here

@@ -48,7 +48,10 @@ class Worksheet:
 
     @classmethod
     def of(cls, table: CsvTable) -> Worksheet:
-        """Find the columns of a worksheet by their English titles, else by their contents and Moodle's order."""
+        """Find the columns of a worksheet.
+
+        English titles name them. In other languages, their contents and Moodle's order of columns do.
+        """
         titles = [title.casefold() for title in table.header]
         place = {title: at for at, title in enumerate(titles)}
         if titles[0] == "identifier":
@@ -74,7 +77,7 @@ class Worksheet:
 
 
 def is_yes_no(cells: Iterable[str]) -> bool:
-    """Return whether all cells have the words for yes or no of one language."""
+    """Return whether each cell is the word for yes or the word for no, in one language."""
     words = {cell.casefold() for cell in cells}
     return any(words <= set(pair) for pair in _YES_NO)
 
@@ -89,7 +92,14 @@ def _is_time(cell: str) -> bool:
 
 
 def _is_max_grade_column(cells: Sequence[str], grades: Sequence[str]) -> bool:
-    """Return whether a column may have Moodle's maximum grade: one number in all cells, which no grade exceeds."""
+    """Return whether a column may have Moodle's maximum grade.
+
+    It may if all of its cells have the same number, and no grade exceeds that number.
+
+    Args:
+        cells: the cells of the column.
+        grades: the cells of the column before it, which may have the grades.
+    """
     most = parse_hundredths(cells[0]) if len(set(cells)) == 1 else None
     scores = [parse_hundredths(cell) if cell not in ("", "-") else 0 for cell in grades]
     return most is not None and most > 0 and all(score is not None and 0 <= score <= most for score in scores)

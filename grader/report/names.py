@@ -6,10 +6,16 @@ import unicodedata
 
 
 def fold_name(text: str) -> str:
-    """Return a name normalized for comparison: its case, its blanks, and different encodings of the same letter."""
+    """Return a name in the form in which names are compared.
+
+    Case, blanks, and different encodings of the same letter make no difference.
+    """
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def letters_and_digits(text: str) -> str:
-    """Return only the letters and digits of a folded name, as platforms write names into file names."""
+    """Return the letters and digits of a name, which this function folds first.
+
+    Platforms leave out all other characters when they write a name into a file name. See `fold_name`.
+    """
     return "".join(filter(str.isalnum, fold_name(text)))

@@ -10,10 +10,10 @@ _WHOLE = re.compile(r"\d{1,3}(?:([., '\u00a0\u202f])\d{3})*|\d+")
 
 
 def parse_hundredths(text: str) -> int | None:
-    """Parse a number with a decimal point or comma; return it in hundredths, None if it is ambiguous or not a number.
+    """Parse a number with a decimal point or comma, and return it in hundredths.
 
-    If there are points and commas, the last one begins the decimals: 1,000.00 and 1.000,00 are a thousand. A single one
-    with three digits behind it is ambiguous.
+    Return None if the text is not a number, or is ambiguous. If the text has points and commas, the last sign begins
+    the decimals: 1,000.00 and 1.000,00 are a thousand. A single sign with three digits behind it is ambiguous.
     """
     text = text.strip()
     if len(text) > _LONGEST_NUMBER:

@@ -57,11 +57,14 @@ class Person:
 
     @cached_property
     def compact_keys(self) -> frozenset[str]:
-        """Return the keys without blanks and signs, as platforms write a person's name into names of files."""
+        """Return the keys of this person, each without blanks and signs.
+
+        Platforms leave out these characters when they write a name into a file name.
+        """
         return frozenset(filter(None, map(letters_and_digits, self.keys)))
 
     def is_called(self, name: str) -> bool:
-        """Return whether `name`, as a platform may write it into a file name, is the name of this person."""
+        """Return whether a name, as platforms write it into a file name, is this person's."""
         return letters_and_digits(name) in map(letters_and_digits, self.names)
 
 
@@ -98,7 +101,10 @@ class People:
         )
 
     def person_of(self, author: str) -> Person | None:
-        """Return the person whom the author name of a submission means; None unless exactly one fits."""
+        """Return the person whom a submission's author name means.
+
+        Return None unless exactly one person fits.
+        """
         if author.isdecimal() and (self.kind == "plain" or self._platform in ("", self.kind)):
             if person := self._by_number.get(author):
                 return person
@@ -123,7 +129,11 @@ class People:
         return self.kind != "plain" and self._platform not in ("", self.kind)
 
     def _author_numbers_of(self, person: Person) -> Iterator[str]:
-        """Yield the numbers by which submissions may name a person: the platform's, or those in a plain roster."""
+        """Yield the numbers that may stand for a person in the author name of a submission.
+
+        In a table of Canvas or Moodle, that is the platform's number. In a list of one's own, it is each number in the
+        first column, or in a column whose title says that it has ids.
+        """
         if self.kind != "plain":
             yield person.author
             return
@@ -133,7 +143,9 @@ class People:
                 yield cell.strip()
 
     def team_members(self, name: str, number: str) -> list[Person]:
-        """Return the members of the team that handed in a submission; [] if one person did, or no column names teams.
+        """Return the members of the team that handed in a submission.
+
+        The list is empty if one person handed it in, or if no column has names of teams.
 
         Args:
             name: the name that the platform wrote before the number: a team's or a person's. It does not show which.
@@ -153,7 +165,7 @@ class People:
         return members if own in members else []
 
     def authors_named_differently(self, authors: Iterable[str]) -> list[str]:
-        """Return the authors whose name in a Canvas submission differs from the name that the roster has for them.
+        """Return the authors who have one name in a Canvas submission and another in the roster.
 
         The name in the submission may be a group's, as Canvas writes the number of one member after it. The list is
         empty if the roster has a column of groups, or is not Canvas's.
@@ -164,24 +176,33 @@ class People:
         return [who for who, person in own.items() if person and not person.is_called(self._given[who])]
 
     def _team_columns(self) -> Sequence[int]:
-        """Return the indices of the columns that may contain names of teams, by Moodle's layout or by their titles."""
+        """Return the indices of the columns that may contain names of teams.
+
+        Moodle's layout says which they are; in other tables, the titles do.
+        """
         if self.kind == "moodle":
             return self.worksheet.teams
         return [at for at, title in enumerate(self._titles) if title.casefold() in _GROUP_TITLES]
 
     def names_of(self, person: Person) -> frozenset[str]:
-        """Return the texts, folded for comparison, that stand for this person and no other."""
+        """Return the texts that stand for this person and for nobody else.
+
+        They are folded for comparison; see `fold_name`.
+        """
         return frozenset(key for key in person.keys if key in self._by_key) | {fold_name(person.author)}
 
     def uid_of(self, author: str) -> str:
-        """Return the `unique_uid` of a submission's author; the author name itself if it means nobody in the table."""
+        """Return the identifier that a submission's author has in all hand-ins of a term.
+
+        Return the author name itself if it means nobody in the table. See `unique_uid`.
+        """
         person = self.person_of(author)
         return self.unique_uid(person) if person else author
 
     def unique_uid(self, person: Person) -> str:
-        """Return the `uid` of a person, which is the same in all hand-ins of a term.
+        """Return the identifier that a person has in all hand-ins of a term.
 
-        Return the author name instead if the table has several people with this `uid`.
+        This is `uid`. If several people in the table have the same `uid`, it is the author name instead.
         """
         return person.uid if person.uid in self._by_uid else person.author
 
@@ -239,7 +260,7 @@ def people_in(path: Path, given: Mapping[str, str] | None = None, platform: str 
 
     Args:
         path: the path of the file.
-        given: the names that the platform put before the numbers of submissions, by number.
+        given: the name that the platform wrote before the number of each submission, by that number.
         platform: the platform that gave submissions their numbers: "canvas", "moodle", or "" if unknown.
 
     Raises:
@@ -252,7 +273,7 @@ def people_in(path: Path, given: Mapping[str, str] | None = None, platform: str 
 
 
 def _kind_of_table(table: CsvTable) -> str:
-    """Return the platform that a table is from, "canvas" or "moodle"; "plain" for a list of one's own."""
+    """Return the kind of a table: "canvas", "moodle", or "plain" for a list of one's own."""
     header = table.header
     split = header[0] == "LastName" and header[1:2] == ["FirstName"]
     is_gradebook = ("Student" in header[0] or split) and {"ID", "Section"} <= set(header)
@@ -276,7 +297,7 @@ def _lookup_keys(name: str, cells: Iterable[str]) -> frozenset[str]:
 
 
 def _map_unique_keys(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person]:
-    """Return a dict from each key to the person whom it means, without keys that mean several persons."""
+    """Return a dict from each key that means exactly one person to this person."""
     meant = defaultdict[str, set[Person]](set)
     for key, person in pairs:
         meant[key].add(person)

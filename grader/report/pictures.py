@@ -48,7 +48,10 @@ class _Part:
 
 
 def _parts(picture: Picture) -> Iterator[_Part]:
-    """Yield the parts that a picture has facts for: values in a grid, views on storages, shapes, a timeline."""
+    """Yield the parts of a picture: a grid of values, views on storages, shapes, a timeline.
+
+    A part is left out if the picture has no facts for it.
+    """
     if (grid := picture.grid) is not None:
         title = "Expected values beside those of your code"
         yield _Part(title, partial(_grid_lines, grid), _grid_sentence(grid), marked=True)
@@ -91,7 +94,10 @@ def title_of(picture: Picture) -> str:
 
 
 def _box_rows(rows: list[list[str]]) -> list[str]:
-    """Return the lines of a table with borders around its cells; all cells of a column must have the same width."""
+    """Return the lines of a table with borders around its cells.
+
+    All cells of a column must have the same width.
+    """
     lines = ["─" * len(cell) for cell in rows[0]]
     return [f"┌{'┬'.join(lines)}┐", *(f"│{'│'.join(row)}│" for row in rows), f"└{'┴'.join(lines)}┘"]
 
@@ -100,7 +106,10 @@ def _box_rows(rows: list[list[str]]) -> list[str]:
 
 
 def _marks_in_red(line: str) -> str:
-    """Return a line of a grid, or of its legend, with red colour in place of the marks `> <`."""
+    """Return a line of a grid, with red colour for the cells between `>` and `<`.
+
+    The red colour replaces these signs, in the legend of the grid, too.
+    """
     if line.startswith(_MARKS):
         return f"{_mark_red(' ' * len(_MARKS))}{line.removeprefix(_MARKS)}"
     return _MARKED.sub(lambda cell: _mark_red(f" {cell[1]} "), line)
@@ -112,7 +121,10 @@ def _mark_red(text: str) -> str:
 
 
 def _grid_lines(grid: Grid, width: int) -> Iterator[str]:
-    """Yield the lines of both grids, side by side if there is room; wrong cells stand between the marks `> <`."""
+    """Yield the lines of the grids `expected` and `got`, side by side if there is room.
+
+    Wrong elements stand between the signs `>` and `<`.
+    """
     expected, got = _grid_block("expected", grid.expected, None), _grid_block("got", grid.got, grid.wrong)
     if len(expected[0]) + _GAP + len(got[0]) <= width:
         yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(expected, got, strict=True))
@@ -167,7 +179,7 @@ def _earlier_view(views: tuple[View, ...], number: int) -> View | None:
 
 
 def indices_by_offset(view: View) -> dict[int, list[tuple[int, ...]]]:
-    """Return a dict from each offset of a storage to the indices of a view that read it.
+    """Return a dict from an offset in a storage to the indices of a view that read it.
 
     Of a large view only the first indices are looked at.
     """
@@ -181,7 +193,11 @@ def indices_by_offset(view: View) -> dict[int, list[tuple[int, ...]]]:
 
 
 def _storage_boxes(view: View, width: int) -> Iterator[str]:
-    """Yield lines with a box for each element of a storage: the index that reads it, and a plus if several do."""
+    """Yield lines with a box for each element of a storage.
+
+    A box has the index that reads the element, and a plus if several indices read it. Of a long storage only the
+    beginning is drawn.
+    """
     read = indices_by_offset(view)
     rows = [read.get(place, []) for place in range(min(view.storage, _MOST_BOXES))]
     texts = [(",".join(map(str, row[0])) or "()") + ("+" if len(row) > 1 else "") if row else "" for row in rows]
@@ -219,9 +235,9 @@ def _view_sentence(views: tuple[View, ...]) -> str:
 
 
 def _aligned_dims(shapes: Shapes) -> list[tuple[str, tuple[int | None, ...]]]:
-    """Return two things for each aligned dim, from the left: a sign for how its sizes fit, and the sizes.
+    """Return a pair for each aligned dim, from the left: a sign, and the sizes.
 
-    The size of a shape that lacks the dim is None.
+    The sign says how the sizes fit. A shape that lacks the dim has the size None.
     """
     dims = [*zip_longest(*(row.shape[::-1] for row in shapes.rows))][::-1]
     return [(_relation(shapes, sizes), sizes) for sizes in dims]
@@ -234,7 +250,7 @@ def _relation(shapes: Shapes, sizes: Sequence[int | None]) -> str:
 
 
 def _broadcast_shape(shapes: Shapes) -> tuple[int, ...] | None:
-    """Return the shape that operands of these shapes broadcast to; None if they do not broadcast."""
+    """Return the shape that these shapes broadcast to; None if they do not broadcast."""
     fits = _aligned_dims(shapes)
     if any(relation == _CLASH for relation, _ in fits):
         return None
@@ -242,7 +258,10 @@ def _broadcast_shape(shapes: Shapes) -> tuple[int, ...] | None:
 
 
 def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
-    """Yield a line for each shape, one with a sign for each dim, one for the result, and the legend."""
+    """Yield the lines that show how shapes align: one for each shape, then the legend.
+
+    Between them, lines may show a sign for each dim, and the resulting or the expected shape.
+    """
     fits = _aligned_dims(shapes) or [(_AGREE, tuple(None for _ in shapes.rows))]
     names = [row.name for row in shapes.rows]
     rows = [_shape_cells([sizes[place] for _, sizes in fits]) for place in range(len(names))]
@@ -277,7 +296,10 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
 
 
 def _shape_cells(sizes: Sequence[int | None]) -> list[str]:
-    """Return the cells of a row that shows a shape as Python writes it; a cell is empty where the shape has no dim."""
+    """Return the cells of a row that shows a shape as Python writes it.
+
+    A cell is empty where the shape lacks the dim.
+    """
     own = sum(size is not None for size in sizes)
     if not own:
         return ["" for _ in sizes[1:]] + ["()" for _ in sizes[:1]]
@@ -303,7 +325,10 @@ def _shape_sentence(shapes: Shapes) -> str:
 
 
 def _timeline_lines(moments: tuple[Moment, ...], left_out: int, width: int) -> Iterator[str]:
-    """Yield the lines of a timeline that begins at 0: a row with a bar for each moment, then what the marks mean."""
+    """Yield the lines of a timeline that begins at 0.
+
+    Each moment has a row with a bar. The last lines explain the shades of the bars.
+    """
     spans = shift_spans(moments, -min(one.start for one in moments))
     yield from timeline(spans, rows=len(spans), width=width, marks="█▒░", side="│").split("\n")
     if left_out:
@@ -313,7 +338,10 @@ def _timeline_lines(moments: tuple[Moment, ...], left_out: int, width: int) -> I
 
 
 def _timeline_sentence(moments: tuple[Moment, ...], left_out: int) -> str:
-    """Return a sentence with the number of kernels and copies, and how often and how long the host waited."""
+    """Return a sentence with the numbers of kernels, copies and waits in a timeline.
+
+    It also says how long the host waited.
+    """
     waits = [one for one in moments if one.place == "host" and one.name.startswith("wait")]
     on_device = [one for one in moments if one.place != "host"]
     copies = sum(one.name in _ON_DEVICE_COPIES for one in on_device)

@@ -94,7 +94,9 @@ class SubmissionProgress(Progress):
         self._started = time.monotonic()
 
     def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
-        """Print an exercise if any of its checks was run or left out.
+        """Count an exercise that was graded, and print it if it has checks.
+
+        An untouched starter has no checks: none of them was run or left out.
 
         Args:
             graded: the exercise.
@@ -112,7 +114,10 @@ class SubmissionProgress(Progress):
             self._say.running(what, seconds)
 
     def still_waiting(self) -> None:
-        """Show how many exercises are done while the run waits for results, if there are several lanes."""
+        """Show how many exercises are done while the run waits for results.
+
+        Nothing is shown if there is only one lane.
+        """
         if self._slots > 1:
             what, seconds = f"{self._done} of {self._total} exercises", time.monotonic() - self._started
             self._say.running(what, seconds, (self._done, self._total))

@@ -52,7 +52,10 @@ def _version_of(text: bytes | str) -> object:
 
 
 def _impossible_scores(report: ReportFile) -> Iterator[str]:
-    """Yield a sentence for each score that grading cannot produce, as somebody may have edited the report."""
+    """Yield a sentence for each score that grading cannot produce.
+
+    Somebody may have edited the report.
+    """
     parts = [(exercise.id, exercise.score) for exercise in report.exercises]
     for name, score in [("score", report.score), *parts]:
         if min(score.earned, score.undecided) < 0 or score.earned + score.undecided > score.possible:

@@ -19,7 +19,7 @@ _COMPARED = ("grader", "torch", "numpy", "python", "os", "device", "start", "con
 
 
 def read_like(path: Path) -> tuple[ReportFile, int]:
-    """Read the report of the run that `--like` repeats, and return it with the seed of that run.
+    """Return the report of the run that `--like` repeats, and the seed of that run.
 
     Raises:
         CourseError: the file is not a report, or its seed is a secret.
@@ -48,7 +48,10 @@ def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Ex
 
 
 def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
-    """Yield sentences about differences between two runs: in the files, the machine, limits, and verdicts of checks."""
+    """Yield sentences about differences between two runs.
+
+    They compare the files, the machine, limits, and verdicts of checks.
+    """
     if earlier.digest != report.digest:
         yield "The files differ from those of that report, or other exercises were graded."
     now = vars(report.environment)

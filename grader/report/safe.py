@@ -35,7 +35,9 @@ _OPENS_COMMAND = re.compile(r"#(?=#\w*\[)")
 
 
 def for_terminal(text: str, *, one_line: bool = False) -> str:
-    """Make text safe that could move the cursor, change colours, or reverse what is read. Tabs become spaces.
+    """Spell out characters that could move the cursor, change colours or reverse text.
+
+    Tabs become blanks.
 
     Args:
         text: the text that is to be shown.
@@ -45,10 +47,10 @@ def for_terminal(text: str, *, one_line: bool = False) -> str:
 
 
 def column_count(text: str) -> int:
-    """Return how many columns of a terminal a line of safe text takes, by rich's table of characters.
+    """Return how many columns of a terminal a line of safe text takes.
 
-    Chinese, Japanese and Korean characters and emojis take two; an accent, also one that is a character of its own,
-    takes none.
+    By rich's table, Chinese, Japanese and Korean characters and emojis take two columns. An accent takes none, even as
+    a character of its own.
     """
     if text.isascii():
         return len(text)
@@ -65,10 +67,11 @@ def pad(text: str, width: int) -> str:
 def wrap(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
     """Wrap a line of safe text to this width.
 
-    A command that stands after two blanks, as in `To go on:  grade next`, will be copied, so it stays in one line; so
-    does what has NUL in place of blanks. A long word, as a path is, goes beyond the width, unless it has characters of
-    two columns: between those, any place is good for a break. (rich wraps no line so: it folds or crops a long word, or
-    wraps nothing at all; `findings/rich_long_words.sh`.)
+    A command that stands after two blanks, as in `To go on:  grade next`, will be copied, so it stays in one line.
+    Words that are joined by NUL stay together, too; each NUL becomes a blank. A word that is longer than a line, such
+    as a path, goes beyond the width. Only a word with characters of two columns is broken: between those, any place is
+    good for a break. (rich cannot wrap like this: it folds or crops a long word, or wraps nothing at all; see
+    `findings/rich_long_words.sh`.)
 
     Args:
         text: a safe text without line breaks.
@@ -90,7 +93,10 @@ def wrap(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
 
 
 def _split_wide_word(word: str, room: int) -> list[str]:
-    """Split a word that is wider than `room` and has characters of two columns; return any other word alone."""
+    """Split a word that is too wide for `room` and has characters of two columns.
+
+    Any other word is returned whole, and so is a word with NUL.
+    """
     if "\0" in word or column_count(word) <= max(room, 2) or not any(column_count(char) == 2 for char in word):
         return [word]
     from rich.cells import chop_cells
@@ -121,7 +127,9 @@ def shorten(text: str, room: int) -> str:
 
 
 def two_sided_lines(left: str, right: str, width: int, *, head: str = "") -> list[str]:
-    """Return lines with one text at their left side, made safe and wrapped, and another at the right of the first.
+    """Return lines of a text at the left, with another text at the end of the first line.
+
+    The left text is made safe and wrapped.
 
     Args:
         left: the left text.
@@ -137,11 +145,11 @@ def two_sided_lines(left: str, right: str, width: int, *, head: str = "") -> lis
 
 
 def for_csv(text: str) -> str:
-    """Return text as one line that no spreadsheet takes for a formula; `csv.writer` still has to quote it.
+    """Return text as one line that no spreadsheet evaluates as a formula.
 
-    An apostrophe goes before a formula, also where it hides behind blanks, quotes or full-width signs, and where it
-    follows a comma or a semicolon, which part cells in one country or another. It is for text only: a number of ours
-    may begin with a minus.
+    `csv.writer` still has to quote it. An apostrophe goes before a formula, also where the formula hides behind blanks,
+    quotes or full-width signs, and where it follows a comma or a semicolon, which separate cells in one country or
+    another. Use this for text only: a number of ours may begin with a minus.
     """
     line = _spell_out_invisible(text, "")
     first = unicodedata.normalize("NFKC", line).lstrip(" \t\"'")[:1]
@@ -151,7 +159,10 @@ def for_csv(text: str) -> str:
 
 
 def csv_text(rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as the text of a CSV file; cells that are not ours must have passed through `for_csv`."""
+    """Return a table as the text of a CSV file.
+
+    A cell with a text that we did not write must have passed through `for_csv`.
+    """
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
@@ -167,22 +178,27 @@ def for_html(text: str) -> str:
 
 
 def for_markdown(text: str) -> str:
-    """Return text as code within a line or a cell of Markdown, where no link, mention or reference works.
+    """Return text as code within a line or a cell of Markdown.
 
-    A backslash would not do: on GitHub and GitLab, mentions and references are looked for once the text is read.
+    No link, mention or reference works in code. A backslash would not do: GitHub and GitLab look for mentions and
+    references after they have parsed the text.
     """
     return r"\|".join(_code_span(part) for part in _spell_out_invisible(text, "").split("|"))
 
 
 def for_markdown_block(text: str) -> str:
-    """Return lines of Markdown that show text as it is, in a fence longer than any in it; do not indent them."""
+    """Return text as a fenced block of code in Markdown.
+
+    Invisible characters are spelled out. The fence is longer than any run of backticks in the text. Do not indent the
+    lines of the block.
+    """
     body = _spell_out_invisible(text)
     fence = "`" * max(3, 1 + _longest_ticks(body))
     return f"{fence}text\n{body}{'' if body.endswith(chr(10)) or not body else chr(10)}{fence}\n"
 
 
 def for_workflow(text: str) -> str:
-    """Make lines safe for the log of a CI system, which takes none of them for a command.
+    """Make lines safe for a CI system's log, so that the system runs none as a command.
 
     GitHub looks for `::command::` at the beginning of a line and for `##[command]` anywhere, Azure for `##vso[command]`
     anywhere; one character of each is spelled out. GitLab's sections begin with control characters.
@@ -196,7 +212,10 @@ def for_workflow_message(text: str) -> str:
 
 
 def for_workflow_property(text: str) -> str:
-    """Make text safe as a property of a command of GitHub Actions: `title` in `::error title=...::`."""
+    """Make text safe as a property of a command of GitHub Actions.
+
+    In `::error title=...::`, `title` is a property.
+    """
     return for_workflow_message(text).replace(":", "%3A").replace(",", "%2C")
 
 

@@ -47,7 +47,13 @@ Entry = TypeVar("Entry")
 
 
 def _make_entry(kind: type[Entry], *sources: object, **others: object) -> Entry:
-    """Return an entry whose fields come from `others`, else from the first source with an attribute of that name."""
+    """Make an entry from the attributes of several objects.
+
+    Args:
+        kind: the type of the entry.
+        *sources: the objects; a field comes from the first one with an attribute of that name.
+        **others: the fields that do not come from the objects.
+    """
     for key in (one.name for one in fields(cast("Any", kind)) if one.name not in others):
         others[key] = next(getattr(source, key) for source in sources if hasattr(source, key))
     return kind(**others)
@@ -191,7 +197,7 @@ class ExerciseEntry:
 
     @property
     def held_back_text(self) -> str:
-        """Return a sentence on why points that checks earned do not count; "" if all of them count."""
+        """Return a sentence on why earned points do not count; "" if all of them count."""
         return held_back_text(sum(row.held_back for row in self.checks), self.held_by)
 
 
@@ -259,11 +265,11 @@ class ReportFile:
 
 
 def report_json(report: Report, *, staff: bool = False, indent: int | None = 1) -> bytes:
-    """Return a report as the JSON of its file; see `ReportFile.of`. Without an indent, it takes a tenth of the time.
+    """Return a report as the JSON of its file; see `ReportFile.of`.
 
     Args:
         report: the report that is written.
         staff: True if it has what only staff may read.
-        indent: the indentation of the JSON; None for one line.
+        indent: the indentation of the JSON; None for one line, which takes a tenth of the time.
     """
     return to_json(adapter(ReportFile).dump_python(ReportFile.of(report, staff=staff)), indent) + b"\n"

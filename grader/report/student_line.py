@@ -11,7 +11,10 @@ _NAMED = re.compile(r"`(\w+)[`(]")
 
 
 def line_of(row: GradedCheck, graded: GradedExercise) -> int | None:
-    """Return the line of the student's file that a check is about: where it raised, or the start of its function."""
+    """Return the line of the student's file that a check is about.
+
+    This is the line that raised, else the start of the function. Return None if neither is known.
+    """
     place, check = graded.place, row.check
     if place is None:
         return None

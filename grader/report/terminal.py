@@ -23,7 +23,9 @@ _MOST_WAITING = 3
 def exercise_lines(
     graded: GradedExercise, width: int = WIDTH, *, every: bool = False, plain: bool = False, colours: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of an exercise: first failures in full, other checks in short, its output, and notes.
+    """Yield the lines of an exercise: its checks, its output, and notes.
+
+    The first failure of each function has its message, and other checks are shown in short.
 
     Args:
         graded: the exercise.
@@ -62,12 +64,12 @@ def exercise_lines(
 
 
 def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
-    """Yield the lines about the known mistakes of an exercise, which are printed below its checks."""
+    """Yield the lines about known mistakes that are printed below all checks of an exercise."""
     return _Page(width).mistakes(words.other_mistakes(graded), "")
 
 
 def message_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
-    """Yield the lines of a check's message, by itself and without colours."""
+    """Yield the lines of a check's message, without indentation and without colours."""
     page = _Page(width + len(_Page(width).indent))
     return (click.unstyle(line).removeprefix(page.indent) for line in page.message(row))
 
@@ -80,7 +82,10 @@ def failure_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
 
 
 def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
-    """Yield the table of exercises, in which many unstarted ones share a row, then the total and what to do next."""
+    """Yield the table of exercises, then the total and what to do next.
+
+    More than three exercises that are not started share a row of the table.
+    """
     page = _Page(width)
     waiting = [graded for graded in report.exercises if graded.state == "not_started"]
     if len(waiting) <= _MOST_WAITING:
@@ -129,7 +134,10 @@ class _Page:
         return two_sided_lines(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}", self.width)
 
     def heading(self, line: words.CheckLine) -> Iterator[str]:
-        """Yield the lines above the message of one check, or of several in one row: verdict, rule, title, points."""
+        """Yield the lines above a check's message: verdict, rule, title and points.
+
+        Several checks that share a row have one heading.
+        """
         row, rules = line.rows[0], for_terminal(words.rules_text(line.rows), one_line=True)
         verdict = line.verdict if line.text else row.verdict
         word, colour = words.VERDICTS[verdict] if verdict else ("", None)
@@ -169,7 +177,10 @@ class _Page:
                 yield click.style(line, fg="yellow")
 
     def wrap_line(self, line: str, indent: str) -> list[str]:
-        """Wrap a long line under its own indentation; leave code alone, since a broken line would not run."""
+        """Wrap a long line under its own indentation.
+
+        A line of code is not wrapped, since a broken line would not run.
+        """
         # A message's own indentation stays, so that what belongs together stays in one column.
         own = indent + line[: len(line) - len(line.lstrip())]
         if len(indent) + column_count(line) <= self.width or line.startswith("    "):

@@ -48,7 +48,10 @@ def counts_text(counters: Mapping[str, int]) -> str:
 
 
 def measured_lines(graded: GradedExercise, row: GradedCheck) -> Iterator[str]:
-    """Yield a check's counts in words, those of the reference if they are known, and its measured speeds."""
+    """Yield a check's counts in words, and its measured speeds.
+
+    If the counts of the reference are known, they have a line, too.
+    """
     for whose, counters in (
         ("", row.outcome.counters),
         ("the reference: ", graded.exercise.counters.get(row.check.id)),
@@ -90,7 +93,10 @@ def rules_text(rows: Sequence[GradedCheck]) -> str:
 
 
 def hidden_text(shown: bool) -> str:
-    """Return " (hidden)", which follows the title of a check that students do not have; "" for a shown check."""
+    """Return " (hidden)" for a check that students do not have; "" for a shown check.
+
+    It follows the title of the check.
+    """
     return "" if shown else " (hidden)"
 
 
@@ -100,7 +106,10 @@ def state_text(graded: GradedExercise) -> str:
 
 
 def score_of_run_checks(graded: GradedExercise) -> Score:
-    """Return the score of an exercise by the checks that ran: without withheld checks, and without those left out."""
+    """Return the score of an exercise by the checks that ran.
+
+    Withheld checks and those that this run left out do not count.
+    """
     elsewhere = graded.withheld_points + graded.left_out_score.possible
     score = graded.score
     return Score(score.earned, score.possible - elsewhere, score.undecided - elsewhere)
@@ -130,10 +139,11 @@ class CheckLine:
 
 
 def condense(rows: Sequence[GradedCheck]) -> Iterator[CheckLine]:
-    """Yield the rows of a short report about an exercise: failures, then undecided checks, then those that passed.
+    """Yield the rows of a short report about an exercise.
 
-    The first failure of each function has its message. Checks that fail for the same reason as the first one share a
-    row, and so do those of functions that are not written yet, and those that passed.
+    Failures come first, then undecided checks, then those that passed. The first failure of each function has its
+    message. Checks that fail for the same reason as the first one share a row, and so do those of functions that are
+    not written yet, and those that passed.
     """
     groups = Causes.of(rows)
     if groups.cause is not None:
@@ -169,19 +179,25 @@ def rows_in_full(graded: GradedExercise) -> list[GradedCheck]:
 
 
 def mistake_texts(graded: GradedExercise, row: GradedCheck) -> list[str]:
-    """Return a sentence for each known mistake that explains a check's failure, to print below its message."""
+    """Return a sentence for each known mistake that explains a check's failure.
+
+    The sentences are printed below the message of the check.
+    """
     return [f"This looks like: {mistake.sentence}" for mistake in graded.mistakes if explains(mistake, row)]
 
 
 def other_mistakes(graded: GradedExercise, rows: Iterable[GradedCheck] = ()) -> list[str]:
-    """Return a sentence for each known mistake of an exercise, except those that explain a failure in `rows`."""
+    """Return a sentence for each known mistake that explains no failure in `rows`."""
     printed = list(rows)
     rest = (mistake for mistake in graded.mistakes if not any(explains(mistake, row) for row in printed))
     return [f"{mistake.lead or 'This looks like: '}{mistake.sentence}" for mistake in rest]
 
 
 def diagnosis_text(graded: GradedExercise) -> str:
-    """Return an exercise's known mistakes in one text, first those that explain its first failure; "" without any."""
+    """Return the known mistakes of an exercise in one text; "" if no mistake is known.
+
+    Those that explain the first failure come first.
+    """
     cause = Causes.of(graded.checks).cause
     shown = [mistake.sentence for mistake in graded.mistakes if cause and explains(mistake, cause)]
     return " ".join([*shown, *other_mistakes(graded, [cause] if cause else [])]).removeprefix("This looks like: ")
@@ -198,7 +214,7 @@ def explains(mistake: Mistake, row: GradedCheck) -> bool:
 
 
 def exercise_notes(graded: GradedExercise) -> Iterator[str]:
-    """Yield sentences about points that do not count, and about checks that did not run or did not work."""
+    """Yield sentences about points that do not count, and about checks without a result."""
     if graded.state == "not_started" and any(row.outcome.verdict is Verdict.PASSED for row in graded.checks):
         yield "The file is the unchanged starter, so no points count yet."
     if held := held_back_text(graded.held_back, graded.held_by):
@@ -215,7 +231,10 @@ def exercise_notes(graded: GradedExercise) -> Iterator[str]:
 
 
 def total_text(report: Report) -> str:
-    """Return a text with the total score of the checks that ran, and the points of those that did not run here."""
+    """Return a text with the total score of the checks that ran.
+
+    It also has the points of the checks that did not run here.
+    """
     total = sum((score_of_run_checks(graded) for graded in report.exercises), Score(0, 0))
     withheld = sum(graded.withheld_points for graded in report.exercises)
     left_out = sum(graded.left_out_score.possible for graded in report.exercises)

@@ -105,12 +105,26 @@ class ReportItem:
 
 
 def items_of(report: ReportFile, *, points: bool = True) -> list[ReportItem]:
-    """Return the items of all exercises, in their order; if `points` is False, their texts do not mention points."""
+    """Return the items of all exercises in a report, in the order of the report.
+
+    An item is a check, or it stands for checks that did not run.
+
+    Args:
+        report: the report.
+        points: True if the texts of the items may mention points.
+    """
     return [item for exercise in report.exercises for item in _items_of_exercise(exercise, points=points)]
 
 
 def _items_of_exercise(exercise: ExerciseEntry, *, points: bool) -> Iterator[ReportItem]:
-    """Yield the items of an exercise: one for each check, and one for each kind of check that did not run."""
+    """Yield the items of an exercise: checks, then what stands for checks that did not run.
+
+    Each reason why checks did not run has one item for all of them.
+
+    Args:
+        exercise: the exercise.
+        points: True if the texts of the items may mention points.
+    """
     causes = Causes.of([row.graded for row in exercise.checks])
     firsts = [*([causes.cause] if causes.cause else []), *causes.firsts]
     mistakes = _mistakes_by_check(exercise, [first.check.id for first in firsts])
@@ -141,16 +155,14 @@ def _items_of_exercise(exercise: ExerciseEntry, *, points: bool) -> Iterator[Rep
 
 
 def _mistakes_by_check(exercise: ExerciseEntry, firsts: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """Return the sentences on known mistakes, by the first failure below which they are printed.
+    """Return a dict from a check's id to the sentences on mistakes printed below it.
 
-    A mistake that explains none of the first failures is printed below the cause.
+    A sentence is printed below the first failure that the mistake explains. A mistake that explains none of the first
+    failures is printed below the cause: the check to fix first.
 
     Args:
         exercise: an exercise of a report.
         firsts: ids of the first failure of each function, the cause first.
-
-    Returns:
-        The sentences, by the id of the failed check.
     """
     below: dict[str, list[str]] = {id: [] for id in firsts}
     if not firsts:
@@ -183,7 +195,15 @@ def _undecided_item(
 def _item_of_check(
     exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: bool, mistakes: Sequence[str] = ()
 ) -> ReportItem:
-    """Return the item of a check: its kind, its score, and its message with notes about points."""
+    """Return the item of a check.
+
+    Args:
+        exercise: the exercise that the check belongs to.
+        row: the check.
+        is_cause: True if the check is the one of its exercise to fix first.
+        points: True if the text of the item may mention points.
+        mistakes: sentences on known mistakes, which follow the message of the check.
+    """
     verdict, score, text = row.graded.verdict, row.graded.score, row.message
     kind: Counted = "passed" if verdict is Verdict.PASSED else "lost" if verdict.decided else "undecided"
     if row.set_by:
@@ -200,13 +220,16 @@ def _item_of_check(
 
 
 def why_undecided(items: Sequence[ReportItem]) -> str:
-    """Return why points are undecided, each reason in a line; "" if all are decided. Hidden checks are not named."""
+    """Return why points are undecided, each reason in a line; "" if all are decided.
+
+    Hidden checks are not named.
+    """
     reasons = dict.fromkeys(f"{item.exercise.name}: {item.text}" for item in items if item.kind == "undecided")
     return "\n".join(reasons)
 
 
 def final_points_text(report: ReportFile) -> str:
-    """Return a line with the points of a report that count, and separately its undecided points."""
+    """Return a line with the points that count, and with the undecided points."""
     return final_score_text(report.total, report.policy)
 
 
@@ -238,7 +261,10 @@ class Options:
 
 
 def cut_text(text: str, most: int) -> str:
-    """Return a text; if it has more than `most` characters, cut it at a line, and add how many characters follow."""
+    """Cut a text that has more than `most` characters, if possible at the end of a line.
+
+    A further line then says how many characters were cut off.
+    """
     if len(text) <= most:
         return text
     beginning = text[:most].rpartition("\n")[0] or text[:most]
@@ -283,7 +309,15 @@ def gradescope(report: ReportFile, options: Options) -> str:
 
 
 def _gradescope_test(item: ReportItem, place: int, options: Options) -> dict[str, Any]:
-    """Return an item as a test of Gradescope's results.json; an undecided item has no score."""
+    """Return an item as a test of Gradescope's results.json.
+
+    A test of an undecided item has no score.
+
+    Args:
+        item: the item.
+        place: the position of the item in the report, from 1, which numbers a test of an exercise without a number.
+        options: the options of the formats.
+    """
     decided = {
         "score": json_points(item.score.earned),
         "max_score": json_points(item.score.possible),
@@ -343,7 +377,10 @@ def _load_failures(items: list[ReportItem]) -> list[str]:
 
 
 def classroom(report: ReportFile, options: Options) -> str:
-    """Return the report as the JSON that GitHub Classroom's reporter reads once a step has encoded it in base 64."""
+    """Return the report as the JSON that GitHub Classroom's reporter reads.
+
+    The reporter reads it in base 64, in which a step of the workflow encodes it.
+    """
     items = items_of(report)
     kinds = {item.kind for item in items}
     tests = [
@@ -382,10 +419,12 @@ _NAMES = {
 
 
 def classroom50(report: ReportFile, options: Options) -> str:
-    """Return the report as Classroom 50's result.json; scores are hundredths of a point.
+    """Return the report as Classroom 50's result.json.
+
+    Scores are hundredths of a point.
 
     Raises:
-        CourseError: the variables that its runner sets are not there, or the report does not say when it was made.
+        CourseError: the variables that its runner sets are missing, or the report does not say when it was made.
     """
     environ = options.environ
     named = {key: environ.get(name, "") for key, name in _NAMES.items()}
@@ -429,12 +468,12 @@ def junit(report: ReportFile, options: Options) -> str:
 
 
 def log(report: ReportFile, options: Options, system: str = "") -> str:
-    """Return the report as lines for the log of a job; on some systems in groups and with annotations.
+    """Return the report as lines for the log of a job.
 
     Args:
         report: the report that is written.
         options: the options of the formats.
-        system: "github" for groups and annotations, "gitlab" for collapsed sections.
+        system: "github" for groups and annotations, "gitlab" for collapsed sections, "" for plain lines.
     """
     seconds, most = int(time.time()), _MOST_ANNOTATIONS
     return _render("log.txt", report, options, system=system, seconds=seconds, most=most)
@@ -454,7 +493,10 @@ def _render(template: str, report: ReportFile, options: Options, most_text: int 
 
 
 def codequality(report: ReportFile, options: Options) -> str:
-    """Return GitLab's Code Quality report: what to fix first in each exercise, at the student's line."""
+    """Return the report as GitLab's Code Quality report.
+
+    It has the check to fix first in each exercise, at the student's line.
+    """
     rows = []
     for item in items_of(report, points=options.points):
         if (file := options.path_of(item.exercise.file)) and item.is_cause:
@@ -472,7 +514,10 @@ def codequality(report: ReportFile, options: Options) -> str:
 
 
 def markdown(report: ReportFile, options: Options) -> str:
-    """Return the report as Markdown with the first failure of each function, or fewer if the text is too large."""
+    """Return the report as Markdown, with the first failure of each function.
+
+    It has fewer of these failures if the text would be too large for GitHub.
+    """
     firsts = [item for item in items_of(report, points=options.points) if item.place is not None]
     order = {exercise.id: number for number, exercise in enumerate(report.exercises)}
     firsts.sort(key=lambda item: (order[item.exercise.id], item.place))

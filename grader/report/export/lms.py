@@ -72,7 +72,9 @@ class Filled:
     named: dict[str, list[str]] = field(default_factory=lambda: {why: [] for why in (UNDECIDED, LOCKED, OVER, UNKNOWN)})
 
     def lines(self, place: str, names: Mapping[str, str], *, zeros: bool = False) -> Iterator[str]:
-        """Yield sentences: how many scores were filled in, how many older ones they replaced, who got none, and why.
+        """Yield sentences on the scores that were filled in, and on people without a score.
+
+        They count the scores and the older scores that were replaced, and say why a person got none.
 
         Args:
             place: the path of the file that was written.
@@ -89,7 +91,10 @@ class Filled:
 
 
 def moodle_upload_notes(done: Filled) -> list[str]:
-    """Return sentences about how to upload a filled worksheet, so that Moodle skips none of its rows."""
+    """Return sentences about how to upload a filled worksheet to Moodle.
+
+    Moodle skips no row of a worksheet that is uploaded like this.
+    """
     lines = []
     if done.again:
         lines.append(
@@ -271,7 +276,14 @@ class _Maxima:
 
 
 def _find_most_points(table: CsvTable, people: People, place: int) -> _Maxima:
-    """Return the maximum points of each person in a column of the platform, with the column that states them.
+    """Return the maximum points of each person in the column of a hand-in's scores.
+
+    The result also has the index of the column that states the maximum.
+
+    Args:
+        table: the table of the platform.
+        people: the people in the table.
+        place: the index of the column of the scores.
 
     Raises:
         CourseError: the column is read only, or its maximum cannot be read.
@@ -304,7 +316,14 @@ def _parse_points(table: CsvTable, at: int, text: str) -> int:
 
 
 def _changeable_column(table: CsvTable, people: People, place: int) -> int | None:
-    """Return the index of the column in which Moodle states whether a grade can be changed; None without one.
+    """Return the index of the column in which Moodle states whether a grade can be changed.
+
+    Return None if the table does not state this.
+
+    Args:
+        table: the table of the platform.
+        people: the people in the table.
+        place: the index of the column of the scores, which makes no difference.
 
     Raises:
         CourseError: the column is in a language that is not known here.
