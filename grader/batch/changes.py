@@ -36,7 +36,11 @@ class RegradedExercise:
 
     @property
     def changed_checks(self) -> list[tuple[str, Ending, Ending]]:
-        """Return each check whose ending changed: its id, how it ended before, and how it ends now."""
+        """Return each check whose ending changed, with its endings before and after.
+
+        Returns:
+            Triples: the id of the check, its ending before, and its ending after.
+        """
         old, new = (
             {row.check.id: (row.verdict.value, row.score.earned) for row in graded.checks}
             for graded in (self.before, self.after)
@@ -51,17 +55,19 @@ class RegradedExercise:
 
     @property
     def differs(self) -> bool:
-        """Return whether the points, or the result of any check, changed."""
+        """Return whether the score of the exercise, or the ending of any check, changed."""
         return bool(self.changed_checks) or self.before.score != self.after.score
 
 
 def last_regrade(course: Course, journal: Journal) -> tuple[str, list[RegradedExercise]]:
-    """Return what changed in the last run that replaced results: each new result with the one before it.
+    """Return the exercises that the last regrade graded again, each before and after.
 
-    Lower scores that did not count because of `never_lower` are compared with those that count.
+    The last regrade is the last run with a new result of an exercise that had one before. A lower score that does not
+    count because of `never_lower` is compared with the score that counts.
 
     Returns:
-        When that run began, "" if there was none; and the changes, by author and in the order of the course.
+        The time when that run began, "" without such a run; and the exercises, by author and in the order of the
+        course.
     """
     rows = [(row, row.replaces, row.result) for row in journal.current() if row.replaces is not None]
     rows += [(row, row.result, number) for number, row in journal.results_not_counted()]
@@ -82,12 +88,15 @@ def last_regrade(course: Course, journal: Journal) -> tuple[str, list[RegradedEx
 
 
 def waiting_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Counter[tuple[str, str]]:
-    """Count the submissions whose points a person has not entered yet, by the exercise's number and the rule.
+    """Count the submissions that still need points from staff, by exercise and rule.
 
     Args:
         plan: the plan, with its exercises.
         journal: the journal of the batch.
         rules: the rules, with what staff entered.
+
+    Returns:
+        A counter from the number of an exercise and the id of a rule to the number of submissions.
     """
     reports = (report_from_journal(plan, journal, record, rules) for record in journal.submissions())
     return Counter(
@@ -99,7 +108,9 @@ def waiting_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Counter[
 
 
 def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[RegradedExercise]:
-    """Yield each exercise of a submission that staff changed, by an override or a void check.
+    """Yield each exercise whose points staff changed, by an override or a void check.
+
+    `before` has the points that the checks alone award, and `after` those that count.
 
     Args:
         plan: the plan: what is graded.

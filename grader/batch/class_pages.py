@@ -30,7 +30,7 @@ def write_pages(
         folder: the folder of results.
         on_page: a callback after each author's page, with the number of pages that are written, and of all.
         names: True if the pages also have the names of people whom a platform gave numbers.
-        over_term: final scores by author, if the grace days of all hand-ins are known; else None.
+        over_term: final scores by author, with the grace days of all hand-ins; None if these are not known.
 
     Returns:
         The summary of the class, and sentences that say where the pages are.

@@ -84,7 +84,7 @@ class ExerciseTally:
 
     @property
     def mistakes(self) -> list[tuple[str, list[str]]]:
-        """Return the sentences of known mistakes with the authors who made them, the most frequent first."""
+        """Return the sentences of known mistakes, each with its authors, the most frequent first."""
         return sorted(self.sentences.items(), key=lambda item: (-len(item[1]), item[0]))
 
     @property
@@ -95,7 +95,10 @@ class ExerciseTally:
 
     @property
     def hardest(self) -> tuple[Check, int] | None:
-        """Return the check that most authors lost points on, and how many they are; None if nobody did."""
+        """Return the check that most authors lost points on, with the number of these authors.
+
+        The result is None if nobody lost points.
+        """
         worst = max(self.checks.values(), key=lambda row: row[1]["lost"], default=None)
         return (worst[0], worst[1]["lost"]) if worst and worst[1]["lost"] else None
 
@@ -227,12 +230,18 @@ class ClassSummary:
 
     @property
     def mean_and_median(self) -> str:
-        """Return in words the mean and the median of the class, and whether missing exercises count in them."""
+        """Return a text with the mean and the median of the class.
+
+        The text says so if exercises that were not handed in count as 0.
+        """
         text = _mean_and_median_text([row.score for row in self.rows.values()])
         return f"{text}; what was not handed in counts as 0" if any(tally.missing for tally in self.exercises) else text
 
     def page(self) -> str:
-        """Return the page of the class as HTML without scripts. It links to the authors' pages beside it."""
+        """Return the page of the class as HTML without scripts.
+
+        The page links to the authors' pages in the same folder of results.
+        """
         scores = [row.score for row in self.rows.values()]
         values = {"spread": _histogram(scores), "what_to_do": _WHAT_TO_DO, "middle_text": _mean_and_median_text}
         return render_template("overview.html", overview=self, when=self.at[:16].replace("T", " "), **values)
@@ -252,19 +261,29 @@ class ClassSummary:
 
 
 def results_of_group(journal: Journal, group: SimilarSubmissions) -> list[Saved]:
-    """Return up to 100 results of a group of similar submissions, shortest file first, results without a file last."""
+    """Return up to 100 results of a group of similar submissions, the shortest file first.
+
+    Results without a file come last.
+    """
     results = [journal.result(number) for number in list(group.members.values())[:_MOST_LOOKED_AT]]
     return sorted(results, key=lambda saved: (saved.text is None, len(saved.text or b""), saved.author))
 
 
 def _earned_shares(scores: Sequence[Score]) -> list[float]:
-    """Return the share of the decided points that was earned, for each score that has decided points."""
+    """Return the share of the decided points that each score earned.
+
+    Scores without decided points are left out.
+    """
     decided = [(score.earned, score.possible - score.undecided) for score in scores]
     return [earned / possible for earned, possible in decided if possible]
 
 
 def _histogram(scores: Sequence[Score]) -> list[tuple[str, int]]:
-    """Return the distribution of scores: bars of ten percent each, then full marks."""
+    """Return the distribution of scores: bars of ten percent each, and a bar of all points.
+
+    Returns:
+        Pairs: the label of a bar, and the number of scores in it. Scores without decided points are in no bar.
+    """
     counts = Counter(min(int(share * _BARS), _BARS) for share in _earned_shares(scores))  # extra credit may give more
     step = 100 // _BARS
     names = [f"{step * place} to {step * (place + 1) - 1} %" for place in range(_BARS)]

@@ -34,7 +34,11 @@ def class_lines(overview: ClassSummary, width: int) -> Iterator[str]:
 
 
 def _exercise_lines(overview: ClassSummary, width: int) -> Iterator[str]:
-    """Yield a table with a row for each exercise: scores, known mistakes, and the check that most answers lose."""
+    """Yield a table with a row for each exercise.
+
+    A row has the numbers of the tally. The check that most authors lost points on is named in the row, or below the
+    table in a narrow terminal.
+    """
     heads = [TableColumn("in", 5), *(TableColumn(title, len(title)) for title in ("all", "mean", "known", "new"))]
     rows: list[list[Cell]] = []
     below: list[str] = []
@@ -57,13 +61,15 @@ def _exercise_lines(overview: ClassSummary, width: int) -> Iterator[str]:
 
 
 def group_lines(overview: ClassSummary, most: int, width: int, *, colours: bool = False) -> Iterator[str]:
-    """Yield lines for a terminal: the largest groups of similar answers, each with the checks and code of an example.
+    """Yield lines for a terminal that show the largest groups of similar answers.
+
+    For each group, they show one submission: the checks that lost points, and lines of its code.
 
     Args:
         overview: the class.
         most: the number of groups that are shown at most.
         width: columns of the terminal.
-        colours: True if the code has colours.
+        colours: True if the lines of code are coloured.
     """
     groups = overview.groups
     if groups:

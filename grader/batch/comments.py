@@ -55,19 +55,24 @@ def read_comments(path: Path, course: Course) -> tuple[Comment, ...]:
 
 
 def code_cell(line: str) -> str:
-    """Return the cell of comments.csv that holds a line of code: without blanks at its ends, safe for spreadsheets."""
+    """Return the cell of comments.csv that holds a line of code.
+
+    It has no blanks at its ends and is safe for spreadsheets.
+    """
     return for_csv(line.strip()).strip()
 
 
 def with_comment(path: Path, course: Course, one: Comment, author: str, names: Collection[str]) -> str | bytes:
-    """Return the content of comments.csv with a new comment, which replaces one on the same line.
+    """Return the content of comments.csv with a new comment.
+
+    An older comment on the same line of the same file is replaced.
 
     Args:
-        path: the path of the file.
-        course: the course whose exercises it names.
+        path: the path of comments.csv.
+        course: the course whose exercises the rows name.
         one: the comment.
         author: the author's name in the new row.
-        names: all names of the authors, folded.
+        names: all names of the authors of the file, folded.
 
     Raises:
         CourseError: the file cannot be read, or lacks a column.
@@ -100,12 +105,15 @@ def with_comments(
 
 
 def _find_line(one: Comment, lines: Sequence[str], *, has_numbers: bool) -> LineComment:
-    """Find the line that a comment is about: among the lines with its text, the one nearest to its number.
+    """Find the line that a comment is about.
+
+    It is the line with the comment's code whose number is nearest to the comment's number. Without such a line, the
+    result has no number.
 
     Args:
         one: the comment.
         lines: the lines of the file.
-        has_numbers: True if the result has the number of the line; False for a notebook, whose author sees no numbers.
+        has_numbers: True if the result may have a number; False for a notebook, whose author sees no numbers.
     """
     same = (number for number, line in enumerate(lines, 1) if not one.code or code_cell(line) == one.code)
     place = min(same, key=lambda number: abs(number - one.line), default=None)

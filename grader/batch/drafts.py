@@ -39,7 +39,7 @@ def find_group(groups: Sequence[SimilarSubmissions], name: str) -> SimilarSubmis
 
 
 def draft_path(course: Course, group: SimilarSubmissions) -> Path:
-    """Return the path in the course for the draft of a wrong answer that is made from a group's files.
+    """Return the path in the course for a wrong answer that is drafted from a group.
 
     Raises:
         CourseError: the course is a student's folder, or a file is there already.
@@ -52,7 +52,7 @@ def draft_path(course: Course, group: SimilarSubmissions) -> Path:
 
 
 def draft_source(journal: Journal, group: SimilarSubmissions) -> str:
-    """Return the source of the draft of a wrong answer, made from the shortest usable file of a group.
+    """Return the source of a wrong answer, drafted from the shortest usable file of a group.
 
     Args:
         journal: the open journal, which has the files.

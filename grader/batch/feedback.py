@@ -27,7 +27,9 @@ _AROUND, MOST_LINES = 6, 16
 
 
 def write_feedback(results: ResultsFolder, report: Report, journal: Journal) -> None:
-    """Write the page of an author, as HTML and as Markdown, with the functions that lost the points.
+    """Write the page of an author, as HTML and as Markdown.
+
+    The page shows the functions that lost points.
 
     Args:
         results: the folder of results.
@@ -52,15 +54,15 @@ def write_feedback(results: ResultsFolder, report: Report, journal: Journal) -> 
 def failing_function_lines(
     graded: GradedExercise, path: str, text: bytes, row: GradedCheck | None = None
 ) -> tuple[CodeLine, ...]:
-    """Return the lines of the function that a failing check is about, with a mark at the line that raised.
+    """Return the lines of the function that a failing check is about.
 
-    The result is empty if the check names no line.
+    The line that raised has a mark. The result is empty if the check names no line.
 
     Args:
         graded: the exercise.
         path: the path of the file.
         text: the text of the file.
-        row: the check; by default the one that is to be fixed first.
+        row: the failing check; by default the check that is to be fixed first.
     """
     cause = row or Causes.of(graded.checks).cause
     # The lines of a notebook's module are not those that its author sees: they have no numbers.
@@ -113,7 +115,9 @@ def _docstring_lines(lines: Sequence[str], first: int, last: int) -> range:
 
 
 def zip_feedback_pages(results: ResultsFolder, journal: Journal, people: People) -> tuple[int, list[str]]:
-    """Write a zip of the authors' pages for the bulk upload of the platform from which the submissions came.
+    """Write a zip of the authors' pages for the bulk upload of a platform.
+
+    The platform is the one from which the submissions came.
 
     For Moodle ("Upload multiple feedback files in a zip"), the zip has a folder for each author. It is named
     `Participant_<id>_assignsubmission_file_`; each member of a team has a folder, with the member's own id.
@@ -154,7 +158,9 @@ def zip_feedback_pages(results: ResultsFolder, journal: Journal, people: People)
 
 
 def _upload_prefixes(record: SubmissionRecord, starts: Mapping[str, str], people: People) -> Iterator[str]:
-    """Yield the prefixes under which the platform accepts an author's page: for a team on Moodle, one for each member.
+    """Yield the prefixes of file names under which the platform accepts an author's page.
+
+    A team on Moodle has a prefix for each member.
 
     Args:
         record: the author's submission.

@@ -151,7 +151,7 @@ class Journal(Store):
         return str(rows[0][0]) if rows else ""
 
     def stamp(self) -> str:
-        """Return a digest that changes whenever a result, a submission, a run or a name is written."""
+        """Return a digest that changes with each write of a result, a submission, a run or a name."""
         tables = [self.execute(f"SELECT * FROM {name}") for name in _OWN_TABLES]  # noqa: S608
         last = self.execute("SELECT max(id), count(*) FROM results")
         return hashlib.sha256(repr([last, *tables]).encode("utf-8", "backslashreplace")).hexdigest()
@@ -162,7 +162,7 @@ class Journal(Store):
         return read(number) if self._known is None else self._known.result(number, read)
 
     def graded(self, saved: Saved, exercise: Exercise) -> GradedExercise:
-        """Return a result of this journal as a graded exercise, with the points that the course gives now.
+        """Return a saved result as a graded exercise, with the course's current points.
 
         Args:
             saved: the result.
@@ -177,7 +177,10 @@ class Journal(Store):
         return {id: (author, exercise, ResultKey(*key), at, level) for id, author, exercise, *key, at, level in rows}
 
     def save(self, one: WorkResult) -> int | None:
-        """Write a result, with the text of its module unless that is the starter; return its number."""
+        """Write a result into the journal; return its number.
+
+        The text of the student's module is saved with it, unless that is the starter.
+        """
         own = one.work.submission.of(one.work.exercise)
         text = own.files.get(one.work.exercise.file_name)
         if text is None or own.path is None or own.untouched:
@@ -200,7 +203,10 @@ class Journal(Store):
         )
 
     def save_submission(self, record: SubmissionRecord) -> None:
-        """Save the record of a submission: its author, the members of a group, a digest of its files, and its time."""
+        """Save the record of a submission.
+
+        It replaces an older record of the same author.
+        """
         self.execute(
             "INSERT OR REPLACE INTO submissions VALUES (CAST(? AS TEXT), ?, ?, ?, ?)",
             (as_bytes(record.author), json.dumps(record.authors), record.digest, record.at, record.late),
@@ -212,7 +218,10 @@ class Journal(Store):
         return sorted(SubmissionRecord(who, tuple(json.loads(names)), *rest) for who, names, *rest in rows)
 
     def save_people(self, handed: Iterable[Handed]) -> None:
-        """Save the names of people and groups to whom a platform gave numbers, and the prefixes for feedback files."""
+        """Save the names of people and groups to whom a platform gave numbers.
+
+        The prefixes of the names of their feedback files are saved, too.
+        """
         self._save_people_rows(
             (one.key, one.name, one.upload_prefix) for one in handed if one.name or one.upload_prefix
         )
@@ -224,15 +233,19 @@ class Journal(Store):
         )
 
     def names(self) -> dict[str, str]:
-        """Return the name of each person and group to whom a platform gave a number, by that number."""
+        """Return the names of people and groups, by the numbers that a platform gave them."""
         return dict(self.execute("SELECT author, name FROM people WHERE name <> ''"))
 
     def upload_prefixes(self) -> dict[str, str]:
-        """Return, by author, how the name of a file must begin so that their platform accepts it as feedback."""
+        """Return, by author, the prefix of file names that the platform accepts as feedback."""
         return dict(self.execute("SELECT author, returned FROM people WHERE returned <> ''"))
 
     def platform(self) -> str:
-        """Return the platform that gave authors their numbers: "canvas", "moodle", or "" if none did."""
+        """Return the platform that gave authors their numbers.
+
+        Returns:
+            "canvas" or "moodle"; "" if no platform gave any numbers.
+        """
         starts = set(self.upload_prefixes().values())
         return "moodle" if any(start.startswith(MOODLES) for start in starts) else "canvas" if starts else ""
 
@@ -240,7 +253,7 @@ class Journal(Store):
         """Return the modules whose results count, of one author or of one exercise.
 
         Args:
-            column: "author" or "exercise".
+            column: the column that selects the modules, "author" or "exercise".
             value: the author, or the id of the exercise.
 
         Returns:
@@ -260,16 +273,23 @@ class Journal(Store):
         self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def current(self, author: str | None = None) -> list[CurrentResult]:
-        """Return the results that count, one for each exercise of an author; of one author or of all."""
+        """Return the results that count, one for each exercise of each author.
+
+        Args:
+            author: the author whose results are returned; None for all authors.
+        """
         where, values = ("", ()) if author is None else (" WHERE author = CAST(? AS TEXT)", (as_bytes(author),))
         rows = self.execute(f"SELECT author, exercise, result, replaces, run FROM current{where}", values)  # noqa: S608
         return [CurrentResult(*row) for row in rows]
 
     def results_not_counted(self) -> list[tuple[int, CurrentResult]]:
-        """Return the results that do not count because of `never_lower`, as their scores are lower.
+        """Return the results that do not count because of `never_lower`.
+
+        With this option, a new result does not count if the result that counts has a higher score.
 
         Returns:
-            Pairs: the number of such a result, and the result of the same author and exercise that counts.
+            Pairs: the number of a result that does not count, and the result of the same author and exercise that
+            counts. The `run` in the pair is that of the former.
         """
         rows = self.execute(
             "SELECT results.id, results.author, results.exercise, result, replaces, results.run FROM results"
@@ -279,13 +299,15 @@ class Journal(Store):
         return [(number, CurrentResult(*row)) for number, *row in rows]
 
     def merge(self, other: Journal, authors: Collection[str] | None = None) -> None:
-        """Copy the results of another journal that this one lacks, and its records of submissions and people.
+        """Copy into this journal the results that only another journal has.
+
+        Its records of submissions and people are copied as well.
 
         Args:
             other: the other journal.
-            authors: the authors whose results are copied. A result that counts there counts here, too, unless the
-                exercise has one that counts here already. With None, everybody's results are copied, and each that
-                counts there counts here.
+            authors: the authors whose results are copied, or None for everybody's. A result that counts in the other
+                journal counts in this one, too. If `authors` is not None, this is so only for exercises without a
+                result that counts in this journal.
         """
         owners = [row[0] for row in other.execute("SELECT DISTINCT author FROM results")]
         for author in owners if authors is None else authors:
@@ -345,7 +367,9 @@ def open_journal(
 
 
 def _check_types(connection: sqlite3.Connection) -> None:
-    """Raise an error if a value has another type than we write: SQLite itself allows any value in any column.
+    """Raise an error if a value in a table has another type than this program writes.
+
+    SQLite itself allows any value in any column.
 
     Raises:
         sqlite3.DatabaseError: a table has such a value.
@@ -386,7 +410,7 @@ def open_run(
         handin: the id of the hand-in that is graded, or None.
 
     Raises:
-        CourseError: another process has it.
+        CourseError: another process has the journal open.
     """
     with open_journal(folder, file=FILE if shard is None else f"journal-{shard}.sqlite") as journal:
         journal.begin(options, root, handin)
@@ -402,7 +426,10 @@ def open_run(
 
 
 def _merge_shards(folder: Path, whole: Journal) -> None:
-    """Merge the journals of all shards into the whole one, and remove them; a run that is killed can be repeated."""
+    """Merge the journals of all shards into the whole journal, and remove them.
+
+    If this is killed, the next call does the rest: what is in the whole journal is not copied again.
+    """
     for file in sorted(path.name for path in folder.iterdir() if _OF_A_SHARD.fullmatch(path.name)):
         with open_journal(folder, file=file) as journal:
             whole.merge(journal)
@@ -413,5 +440,8 @@ def _merge_shards(folder: Path, whole: Journal) -> None:
 
 
 def _content_key(saved: Saved) -> tuple[object, ...]:
-    """Return a key of a result's content, without its number: each journal has its own numbers."""
+    """Return a key of a result's content, equal in all journals that have the result.
+
+    The number of a result is not in it, as each journal has its own numbers.
+    """
     return saved.exercise, saved.key, saved.at, saved.confinement, to_json(saved.outcomes)

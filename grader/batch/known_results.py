@@ -17,7 +17,10 @@ ResultIdentity = tuple[str, str, ResultKey, str, str | None]
 
 
 def identity_of(saved: Saved) -> ResultIdentity:
-    """Return the columns that identify a result: author, exercise, key, time and level of confinement."""
+    """Return the columns that identify a result.
+
+    They are its author, exercise, key, time and level of confinement.
+    """
     return saved.author, saved.exercise, saved.key, saved.at, saved.confinement
 
 
@@ -34,11 +37,14 @@ class KnownResults:
     _graded: dict[tuple[str, tuple[str, ...]], tuple[Exercise, dict[int, GradedExercise]]] = field(default_factory=dict)
 
     def forget_missing(self, stamp: str, heads: Callable[[], Mapping[int, ResultIdentity]]) -> None:
-        """Forget the results that the journal does not have now, or has replaced by others with the same numbers.
+        """Forget each result that the journal does not have any more.
+
+        The journal may have deleted a result, or reused its number for another one.
 
         Args:
             stamp: the stamp of the journal.
-            heads: a function that returns the identity of each result in it by number; called if the stamp changed.
+            heads: a function that returns the identities of the journal's results, by number; called only if the stamp
+                changed.
         """
         if stamp == self.stamp:
             return
@@ -50,13 +56,16 @@ class KnownResults:
         self.stamp = stamp
 
     def result(self, number: int, read: Callable[[int], Saved]) -> Saved:
-        """Return the result that has this number; call `read` with the number if it is not known yet."""
+        """Return the result that has this number, without reading it twice.
+
+        Call `read` with the number if the result is not known yet.
+        """
         if number not in self._saved:
             self._saved[number] = read(number)
         return self._saved[number]
 
     def graded(self, saved: Saved, exercise: Exercise) -> GradedExercise:
-        """Return a result as a graded exercise, with the points that the course gives now.
+        """Return a saved result as a graded exercise, with the course's current points.
 
         Args:
             saved: the result.

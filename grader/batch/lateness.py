@@ -55,19 +55,22 @@ def _time_text(time: datetime) -> str:
 
 
 def penalty(points: int, days: int, policy: Policy) -> int:
-    """Return the points that a submission loses by being so many days late, in hundredths, rounded down.
+    """Return the points that a submission loses because it is late.
 
     Args:
         points: the points of the submission, in hundredths.
         days: the number of days by which it is late.
         policy: the policy of the course.
+
+    Returns:
+        Hundredths of a point, rounded down.
     """
     percent = min(days * policy.percent_a_day, policy.cap_percent, _ALL)
     return max(0, points) * percent // _ALL
 
 
 def needed_grace(points: int, days: int, most: int, policy: Policy) -> int:
-    """Return the smallest number of grace days that saves as many points as all grace days would.
+    """Return the smallest number of grace days that saves as many points as all of them.
 
     Args:
         points: the points of the submission, in hundredths.

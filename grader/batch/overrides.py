@@ -135,14 +135,16 @@ def read_rows(path: Path, course: Course, kind: type[Row], subject: Callable[[Ro
 
 
 def with_override(path: Path, course: Course, one: Override, author: str, names: Collection[str]) -> str | bytes:
-    """Return the content of overrides.csv with a new override, which replaces one of the same check or exercise.
+    """Return the content of overrides.csv with a new override.
+
+    An older override of the same check, or of the same whole exercise, is replaced.
 
     Args:
-        path: the path of the file.
-        course: the course whose exercises it names.
+        path: the path of overrides.csv.
+        course: the course whose exercises the rows name.
         one: the override.
         author: the author's name in the new row.
-        names: all names of the authors, folded.
+        names: all names of the authors of the submission, folded.
 
     Raises:
         CourseError: the file cannot be read, or lacks a column.
@@ -157,7 +159,9 @@ def with_override(path: Path, course: Course, one: Override, author: str, names:
 
 
 def with_overrides(report: Report, overrides: Sequence[Override], names: Collection[str]) -> Report:
-    """Return the report with the points that staff gave; ignore overrides that do not apply to it.
+    """Return the report with the points that staff entered for it.
+
+    Overrides that do not apply to the report are ignored.
 
     Args:
         report: the report, with the points that checks gave.
@@ -175,7 +179,10 @@ def with_overrides(report: Report, overrides: Sequence[Override], names: Collect
 
 
 def _apply_override(graded: GradedExercise, one: Override) -> GradedExercise:
-    """Return an exercise with the points that staff entered for it, or for one of its checks, and the new sums."""
+    """Return an exercise with the points of an override, and with new sums.
+
+    The override is of the whole exercise or of one check.
+    """
     if not one.check:
         return replace(graded, score=Score(one.worth, graded.score.possible), withheld_points=0, set_by=one.why)
 

@@ -40,7 +40,10 @@ class Rules:
     comments: Sequence[Comment] = ()
 
     def platform_numbers(self) -> frozenset[str]:
-        """Return the numbers that the platform gave the people on its roster; none if no platform made the roster."""
+        """Return the numbers that a platform gave the people on the roster.
+
+        The result is empty if the roster does not come from a platform.
+        """
         people = self.people
         return frozenset(person.author for person in people.persons if people.kind != "plain")
 
@@ -49,12 +52,17 @@ class Rules:
         return [person for name in record.members if (person := self.people.person_of(name))]
 
     def names(self, record: SubmissionRecord) -> frozenset[str]:
-        """Return all names of the authors of a submission, folded: as in the gradebook, and as on the roster."""
+        """Return all names of the authors of a submission, folded.
+
+        These are the names in the gradebook and those on the roster.
+        """
         own = frozenset(fold_name(text) for name in (record.author, *record.authors) for text in (name, for_csv(name)))
         return own.union(*map(self.people.names_of, self.persons(record)))
 
     def unknown_names(self, names: Collection[str]) -> Iterator[str]:
-        """Yield a sentence for each name in `extensions` or `late_days` of course.yaml that no author has.
+        """Yield a sentence for each name in course.yaml that no author has.
+
+        The names are those in `extensions` and `late_days` of the hand-in.
 
         Args:
             names: all names of the authors of submissions; those of people on the roster are known as well.
@@ -67,21 +75,24 @@ class Rules:
                         yield f"{COURSE_FILE}: handins.{handin.id}.{key}: no author is called {name}"
 
     def with_members(self, handed: Handed) -> Handed:
-        """Return the submission with all members of its group as authors, if the roster has that group.
+        """Return a submission with all members of its group as authors.
 
-        The number of the submission is then not used: on Moodle it is the team's, and a participant may have the same
-        one; on Canvas it is one member's.
+        If the roster lacks the group, the submission is returned as it is. Otherwise the number of the submission is
+        not used any more: on Moodle it is the team's, and a participant may have the same number; on Canvas it is one
+        member's.
         """
         team = self.people.team_members(handed.name, handed.key) if handed.name else ()
         members = tuple(person.author for person in team)
         return replace(handed, authors=members, name="") if members else handed
 
     def with_final_score(self, report: Report, raw: Mapping[str, int], record: SubmissionRecord) -> Report:
-        """Return the report with its final score: the points of checks and of staff, minus the cost of late days.
+        """Return the report with its final score.
+
+        The final score is the points of checks and of staff, minus the cost of late days.
 
         Args:
             report: the report, with the points that checks gave.
-            raw: hundredths of a point by exercise, as the checks alone judge it: before staff decided anything.
+            raw: the points that the checks alone award, in hundredths, by the id of the exercise.
             record: the submission.
         """
         names, handin, policy = self.names(record), self.handin, self.course.policy

@@ -17,7 +17,9 @@ from grader.report.people import absent_people
 
 
 def report_from_journal(plan: RunPlan, journal: Journal, record: SubmissionRecord, rules: Rules) -> Report | None:
-    """Return the report of a submission with the exercises of the plan that were graded; None if none was graded.
+    """Return the report of a submission, made of the results that count.
+
+    It has the exercises of the plan that were graded. It is None if none of them was graded.
 
     Args:
         plan: the plan: what is graded.
@@ -63,7 +65,10 @@ def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
 
 
 def notes_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
-    """Yield sentences for staff: on rows of their tables that apply to no report, and on people and the roster.
+    """Yield sentences about what staff should correct.
+
+    They are about rows of staff's tables that have no effect, and about the roster: who is missing from it, and who
+    handed in nothing.
 
     Args:
         plan: the plan: what is graded.

@@ -90,7 +90,7 @@ class ResultsFolder:
         return people_in(path, names, platform) if path.is_file() else NOBODY
 
     def rules(self, course: Course, journal: Journal, handin: str | None) -> Rules:
-        """Read the tables of staff and the roster, which turn results into final scores, and the comments.
+        """Read the overrides, the comments and the roster; return them as `Rules`.
 
         Args:
             course: the course, which has the policy.
@@ -131,9 +131,13 @@ class ResultsFolder:
         return (self.path / UNMATCHED).is_file()
 
     def write_report(self, report: Report, *, staff: bool) -> None:
-        """Write a report, unless its file is up to date; a report for staff has the details of hidden checks.
+        """Write a report, unless its file is up to date.
 
-        The gradebook is removed first, as it would contradict the new report.
+        The gradebook is removed before that, as it would contradict the new report.
+
+        Args:
+            report: the report.
+            staff: True if the file has the details of hidden checks, for staff.
         """
         path = self.path / REPORTS / f"{file_name(report.author)}.json"
         text = report_json(report, staff=staff, indent=None)
@@ -150,7 +154,9 @@ class ResultsFolder:
     def write_gradebook(
         self, plan: RunPlan, journal: Journal, rules: Rules, unmatched: Sequence[Unmatched], *, names: bool = False
     ) -> None:
-        """Write the gradebook, with a row for everybody on the roster, too; and the table of notes on files.
+        """Write the gradebook and the table of notes.
+
+        The gradebook also has a row for everybody on the roster who handed in nothing.
 
         Args:
             plan: the plan: what is graded.
@@ -199,7 +205,9 @@ class ResultsFolder:
         return path
 
     def write_unmatched(self, rows: Sequence[Unmatched], names: Mapping[str, str] | None = None) -> None:
-        """Write the table of files that belong to no exercise or no author; without any, remove it.
+        """Write the table of files that belong to no exercise or no author.
+
+        Without rows, the table is removed.
 
         Args:
             rows: the rows of the table. Each names a file, or says that it is about all that was handed in.
@@ -221,7 +229,9 @@ class ResultsFolder:
         write_whole(self.path / name, csv_text([for_csv(cell) for cell in row] for row in (head, *rows)))
 
     def forget(self, record: SubmissionRecord, rules: Rules) -> None:
-        """Remove the files and rows of a submission, and the pages of the class, which are written again on demand.
+        """Remove the files and rows of a submission.
+
+        The pages of the class are removed, too; they are written again on demand.
 
         Raises:
             CourseError: a table cannot be read.
@@ -249,12 +259,20 @@ def _note_rows(report: Report) -> Iterator[tuple[str, ...]]:
 
 
 def author_page(author: str, end: str = "html") -> str:
-    """Return the path of an author's page in the folder of results; `end` is "html", or "md" for Markdown."""
+    """Return the path of an author's page in the folder of results.
+
+    Args:
+        author: the author.
+        end: the suffix: "html", or "md" for Markdown.
+    """
     return f"{_FEEDBACK}/{file_name(author)}.{end}"
 
 
 def file_name(author: str) -> str:
-    """Return a file name for an author: the author's name, or its beginning with a digest if no file can have it."""
+    """Return a file name for an author: the author's name, if a file can have it.
+
+    Otherwise, it is the beginning of the name and a digest.
+    """
     plain = "".join("_" if char in '/\\\0:*?"<>|' else char for char in author)
     if plain == author and len(os.fsencode(author)) <= _LONGEST_NAME and author[:1] not in (".", ""):
         return author

@@ -68,7 +68,7 @@ class BatchOptions:
 
     @classmethod
     def of_next_run(cls, text: str) -> BatchOptions:
-        """Return the options for the next run: those of an earlier run that stay in force.
+        """Return the options of an earlier run that hold for the next run, too.
 
         Args:
             text: the options of the earlier run, from the journal; "" where there was none.
@@ -82,7 +82,7 @@ class BatchOptions:
         return cls(**{name: getattr(earlier, name) for name in _KEPT})
 
     def must_rerun(self, graded: GradedExercise) -> bool:
-        """Return whether `--rerun` has an exercise graded again although nothing changed."""
+        """Return True if an exercise must be graded again because of `rerun`, even if unchanged."""
         return self.rerun == "all" or (self.rerun == "broken" and is_broken(graded))
 
 
@@ -180,10 +180,13 @@ def _refuse_another_course(plan: RunPlan, journal: Journal, results: ResultsFold
 
 
 def handed_in_at(handed: Handed, submission: Submission) -> tuple[str, str]:
-    """Return the time when the files that count were handed in, and the text of a date that cannot be read.
+    """Return the time when the files that count were handed in.
 
-    Each may be "". Where a platform has a time for each folder, only folders with files that count are considered, and
-    the latest time is returned.
+    Where a platform has a time for each folder, only folders with files that count are considered, and the latest time
+    is returned.
+
+    Returns:
+        The time, or ""; and a date that cannot be read, as text, or "".
     """
     if not any(part.at or part.unread for part in handed.parts):
         return handed.at, handed.unread
@@ -229,7 +232,7 @@ class _BatchProgress(Progress):
         self._batch.progress.advanced(self._batch.done, self._batch.total)
 
     def noted(self, line: str) -> None:
-        """Pass a line of the executor on to the progress of the batch."""
+        """Pass a line from the executor to the progress of the batch."""
         self._batch.progress.noted(line)
 
 
@@ -259,7 +262,10 @@ class _Batch:
         self.total = sum(not self.options.authors or one.key in self.options.authors for one in self.intake.handed)
 
     def grade(self, slots: int, executor: OpenExecutor | None) -> None:
-        """Grade the submissions, and then write the gradebook, even if Ctrl-C ended the grading."""
+        """Grade the submissions, then write the gradebook.
+
+        The gradebook is written even if Ctrl-C ends the grading. A shard has no gradebook.
+        """
         plan, options = self.plan, self.options
         known, answers = KnownMistakes(plan.setup, self.journal), sum(len(exercise.wrong) for exercise in self.chosen)
         hidden = (self.intake.root, self.intake.source, self.results.path)
@@ -302,7 +308,10 @@ class _Batch:
             yield from works
 
     def _read_submissions(self, handed: Handed) -> tuple[list[Submission], list[Unmatched]]:
-        """Read what one author handed in; after an error of ours, return no submission, and a row for unmatched.csv."""
+        """Read what one author handed in, as submissions.
+
+        After an error of ours, return no submission, and a row for unmatched.csv.
+        """
         try:
             return collect(
                 handed, self.plan.course.exercises, self.plan.exercises, with_earlier_attempts=self.options.best
@@ -313,7 +322,10 @@ class _Batch:
             return [], [Unmatched("", handed.key, why)]
 
     def record_result(self, finished: WorkResult) -> None:
-        """Record a result; if all works of its submission have one now, write the report, or write it again."""
+        """Record a result; finish its submission if all its works have results now.
+
+        After a later retry of one of these works, the submission is finished again.
+        """
         work = finished.work
         own, attempt = self.under_way[work]
         if finished.id is not None:
@@ -330,7 +342,10 @@ class _Batch:
             self._finish_submission(own)
 
     def _finish_submission(self, own: _OpenSubmission) -> None:
-        """Make the results of a submission count and write its report; show the report once it is final."""
+        """Choose the results of a submission that count, and write its report.
+
+        The record of the submission is saved before that. The report is shown once it is final.
+        """
         submission = own.submissions[0]
         authors = tuple(submission.authors)
         at, unread = handed_in_at(own.handed, submission)
@@ -348,7 +363,11 @@ class _Batch:
                 self.progress.reported(report, own.number, self.total)
 
     def _make_best_count(self, own: _OpenSubmission) -> None:
-        """Make the best result of each exercise count; of equally good attempts the latest."""
+        """Choose the result that counts for each exercise: that of the best attempt.
+
+        Of equally good attempts, the latest one counts. With `never_lower`, an earlier run's result with a higher score
+        goes on counting.
+        """
         submission, journal = own.submissions[0], self.journal
         current = {row.exercise: row for row in journal.current(submission.author)}
         for id, rows in own.results.items():
@@ -365,7 +384,10 @@ class _Batch:
             journal.make_current(submission.author, id, number)
 
     def complete_summary(self) -> Summary:
-        """Complete and return the summary: list the broken results that count, and count those of older checks."""
+        """Complete and return the summary of the run.
+
+        This lists the broken results that count, and counts the results of older checks.
+        """
         self.summary.unmatched = len(self.unmatched)
         if self.unread_times:
             whose, stamp = join_names(list(self.unread_times)), next(iter(self.unread_times.values()))

@@ -10,7 +10,9 @@ from grader.model.score import join_names, pluralize
 
 
 def run_sentences(summary: Summary, batch_options: BatchOptions, results: ResultsFolder) -> Iterator[str]:
-    """Yield sentences about a run of `grade batch`: what was graded, what is broken, and where the reports are.
+    """Yield sentences about a run of `grade batch`.
+
+    They say what was graded, what is broken, and where the reports are.
 
     Args:
         summary: the summary of the run.

@@ -71,7 +71,7 @@ class SimilarPairs:
 
 
 def similar_answers(course: Course, journal: Journal, progress: Progress) -> Iterator[SimilarPairs]:
-    """Compare the answers that count, exercise by exercise; yield the pairs that have much code in common.
+    """Compare the answers that count; yield the similar pairs of each exercise.
 
     Args:
         course: the course as it is now: its starters do not count.
@@ -84,7 +84,9 @@ def similar_answers(course: Course, journal: Journal, progress: Progress) -> Ite
 
 
 def similar_files(exercise: Exercise, files: Mapping[str, bytes], progress: Progress) -> Iterator[SimilarPairs]:
-    """Compare the files of an exercise; yield the pairs that have much code in common, if two can be compared.
+    """Compare the files of an exercise; yield one `SimilarPairs` with the result.
+
+    Nothing is yielded if fewer than two files can be compared.
 
     Args:
         exercise: the exercise, whose starter does not count.
@@ -97,7 +99,15 @@ def similar_files(exercise: Exercise, files: Mapping[str, bytes], progress: Prog
 
 
 def _compare_texts(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progress: Progress) -> SimilarPairs:
-    """Compare all pairs of answers to an exercise; return those that have much in common, the most alike first."""
+    """Compare all pairs of answers to an exercise; return the similar ones.
+
+    The pairs with most in common come first.
+
+    Args:
+        exercise: the exercise, whose starter does not count.
+        texts: pairs of an author and the content of the author's file.
+        progress: the receiver of how many of the pairs were compared so far.
+    """
     starter = exercise.starter.read_bytes() if exercise.starter.is_file() else b""
     starter_hashes = list(prints.hashes) if (prints := _fingerprints(starter, window=1)) is not None else []
     read = ((author, _fingerprints(text, _GUARANTEE - _NOISE + 1, starter_hashes)) for author, text in texts)
@@ -125,11 +135,13 @@ def _compare_texts(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progr
 
 
 def _fingerprints(text: bytes, window: int, starter_hashes: Sequence[int] = ()) -> Any:
-    """Return copydetect's fingerprints of a Python file; None if the process that cuts it into tokens fails.
+    """Return copydetect's fingerprints of a Python file.
+
+    The result is None if the child process that reads its tokens fails.
 
     Args:
         text: the content of the file.
-        window: the number of hashes in a row, of which the fingerprints have one at least.
+        window: the number of consecutive hashes of which at least one becomes a fingerprint.
         starter_hashes: the hashes of the starter, which do not count.
     """
     if (read := tokens_in(text)) is None:
@@ -141,13 +153,16 @@ def _fingerprints(text: bytes, window: int, starter_hashes: Sequence[int] = ()) 
 
 
 def _side_of(author: str, prints: Any, share: float, places: Any) -> Side:
-    """Return one file of a pair as a `Side`: its author, the share that matches, and its text in parts.
+    """Return one file of a pair as a `Side`.
 
     Args:
         author: the author of the file.
         prints: the fingerprints of the file, by copydetect.
         share: the share of the author's own code that is in the other file.
         places: the ranges of the text that match, by copydetect.
+
+    Returns:
+        The author, the share that matches, and the parts of the text, each with True if it matches.
     """
     marked, _ = utils.highlight_overlap(prints.raw_code, places.astype(int), "\0", "\0", truncate=_AROUND)
     return author, min(1.0, float(share)), [(part, place % 2 == 1) for place, part in enumerate(marked.split("\0"))]

@@ -90,7 +90,14 @@ def _possible(score: FinalScore) -> int:
 
 
 def column_of(handin: HandInScores, title: str) -> ScoreColumn:
-    """Return the final scores of a hand-in as a column of an LMS, scaled to one maximum for everybody."""
+    """Return the final scores of a hand-in as a column of an LMS.
+
+    All are scaled to the same maximum.
+
+    Args:
+        handin: the scores of the hand-in.
+        title: the title of the column.
+    """
     most = handin.extra or max(score.possible for score in handin.scores.values())
     # Of exercises with different points, different ones may have been dropped.
     scores = {
@@ -109,10 +116,10 @@ def _final_score_of(report: ReportFile, ids: set[str]) -> FinalScore:
 
 
 def with_grace(all_scores: Sequence[HandInScores], course: Course) -> list[HandInScores]:
-    """Return the hand-ins with each person's grace days spent where they save most of the term's total.
+    """Return the hand-ins with the grace days of each person spent as well as possible.
 
-    A hand-in on which they save nothing gets none. Where several ways save the same, few days are spent, and on the
-    hand-ins that are due first.
+    They are spent where they save most of the term's total. A hand-in on which they save nothing gets no grace days.
+    Where several ways save the same, the fewest days are spent, on the hand-ins that are due first.
     """
     ordered = sorted(range(len(all_scores)), key=lambda place: _due_key(course.handin(all_scores[place].handin)))
     own: dict[str, list[tuple[int, str]]] = {}
@@ -127,7 +134,9 @@ def with_grace(all_scores: Sequence[HandInScores], course: Course) -> list[HandI
 
 
 def other_score_changes(all_scores: Sequence[HandInScores], chosen: Sequence[int], course: Course) -> list[str]:
-    """Return a sentence for each hand-in whose scores change because the chosen hand-ins use up grace days.
+    """Return a sentence for each other hand-in whose scores change with grace days.
+
+    They change because the chosen hand-ins use up grace days.
 
     Args:
         all_scores: the scores of all hand-ins.
@@ -150,7 +159,9 @@ def other_score_changes(all_scores: Sequence[HandInScores], chosen: Sequence[int
 def _scores_with_grace(
     all_scores: Sequence[HandInScores], places: Sequence[tuple[int, str]], course: Course
 ) -> list[FinalScore]:
-    """Return the scores of one person, in the order of the due dates, each with the grace days that it gets.
+    """Return the scores of one person, with grace days spent as well as possible.
+
+    They are in the order of `places`, which is that of the due dates.
 
     Args:
         all_scores: the scores of all hand-ins.
@@ -175,16 +186,22 @@ def _scores_with_grace(
 
 
 def _worth_in_term(handin: str | None, points: int, course: Course) -> Fraction:
-    """Return what a hundredth of a point of a hand-in is worth in the term."""
+    """Return the part of a hand-in's weight that a hundredth of a point is worth.
+
+    Args:
+        handin: the id of the hand-in, or None.
+        points: the most points that the hand-in can have, in hundredths.
+        course: the course, which has the weights.
+    """
     known = course.handin(handin)
     return Fraction(str(known.weight if known else 1)) / (points or 1)
 
 
 def _best_grace_days(rows: Sequence[tuple[FinalScore, Fraction]], policy: Policy) -> list[int]:
-    """Return the number of grace days for each row, so that they save most points of the term.
+    """Return the number of grace days to spend on each score to save the most points.
 
     Args:
-        rows: the scores of one person, each with what a point of it is worth in the term.
+        rows: the scores of one person, each with what a hundredth of a point of it is worth in the term.
         policy: the policy of the course.
     """
     # By the days spent: what that saves, fewer days first, and how many each gets.
@@ -206,7 +223,7 @@ def _score_before_late_days(score: FinalScore) -> int:
 
 
 def _with_grace_days(score: FinalScore, grace: int, policy: Policy) -> FinalScore:
-    """Return a score with `grace` of its late days covered by grace days."""
+    """Return a score after `grace` grace days were spent on it."""
     cost = penalty(_score_before_late_days(score), (score.late_days or 0) - grace, policy)
     final = None if score.final is None else _score_before_late_days(score) - cost
     return replace(score, grace_days=grace, penalty=cost, final=final)
@@ -235,7 +252,9 @@ class TermRow:
 
 
 def term_rows(all_scores: Sequence[HandInScores], course: Course) -> list[TermRow]:
-    """Return a row with the scores and the total of each person in a term, sorted by the person's identifier.
+    """Return a row for each person in a term, with the scores and the total.
+
+    The rows are sorted by the identifier of the person.
 
     Raises:
         CourseError: a folder has no hand-in of the course, or two have the same.
@@ -311,7 +330,10 @@ def _explanation_of(handin: HandIn, score: FinalScore | None, policy: Policy, *,
 
 
 def term_lines(rows: Sequence[TermRow], handins: Sequence[str]) -> Iterator[str]:
-    """Yield the rows of a term as lines for a terminal; names come last, so that their width does not matter."""
+    """Yield the rows of a term as lines for a terminal.
+
+    Names come last, so that their width does not matter.
+    """
     width = max(_CELL, *(column_count(id) + 2 for id in handins))
     yield "".join(" " * (width - column_count(id)) + id for id in handins) + f"{'total':>{_CELL}}  author"
     for row in rows:
@@ -327,9 +349,10 @@ def _score_cell(score: FinalScore | None) -> str:
 
 
 def term_csv(rows: Sequence[TermRow], handins: Sequence[str]) -> str:
-    """Return the term as a table: a row for each person, a column for each hand-in, and the total in percent.
+    """Return the term as a CSV table with a row for each person.
 
-    A cell is blank where nothing was handed in, or where points are undecided; then the total is blank, too.
+    It has a column for each hand-in, and the total in percent. A cell is blank where nothing was handed in, or where
+    points are undecided; then the total is blank, too.
     """
     table = [["author", *handins, "late_days", "grace_days", "total", "explained"]]
     for row in rows:

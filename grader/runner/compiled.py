@@ -30,9 +30,10 @@ The last one is imported by none of the others: where its bytecode is, that of t
 
 
 def is_compiled() -> bool:
-    """Return False if bytecode of what our processes import is missing and can be written here, else True.
+    """Return True unless bytecode of our imports is missing and can be written.
 
-    PyTorch is not imported for that. If Python keeps bytecode elsewhere, or writes none, none is written here.
+    The result is also True if PyTorch is not installed, or if Python keeps bytecode elsewhere or writes none. PyTorch
+    is not imported for that.
     """
     spec = util.find_spec("torch")
     if spec is None or not spec.submodule_search_locations or sys.dont_write_bytecode or sys.pycache_prefix:
@@ -42,9 +43,9 @@ def is_compiled() -> bool:
 
 
 def compile_once() -> None:
-    """Write the bytecode of all modules that our processes import, unless it is written already.
+    """Write the bytecode of all modules that our processes import.
 
-    A module that cannot be imported is reported by the lane that needs it.
+    Nothing is done if it is written already. A module that cannot be imported is reported by the lane that needs it.
     """
     if not is_compiled():
         command = [word for word in isolated_command("grader.runner.compiled") if word != "-B"]

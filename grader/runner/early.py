@@ -41,9 +41,9 @@ class EarlyProcesses:
             raise
 
     def take_zygote(self, open_new: Callable[..., Zygote], **options: bool) -> Zygote:
-        """Return the zygote that was started early; if it was taken before, return `open_new(**options)`.
+        """Return the zygote that was started early, or a new one if it was taken before.
 
-        The caller closes it.
+        A new one is the result of `open_new(**options)`. The caller closes the zygote.
         """
         taken, self._zygote = self._zygote, None
         return taken or open_new(**options)
@@ -55,9 +55,9 @@ class EarlyProcesses:
         plan: SandboxPlan,
         zygote: Zygote,
     ) -> WorkerSource:
-        """Return the worker server that was started early if it fits a plan, else a source that `open_new` opens.
+        """Return the worker server that was started early, if it fits a plan.
 
-        The caller closes it.
+        Otherwise, return a source that `open_new` opens. The caller closes the result.
 
         Args:
             open_new: a function that opens a source of workers.

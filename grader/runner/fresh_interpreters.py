@@ -34,7 +34,7 @@ class FreshInterpreters(WorkerSource):
         return self._reached
 
     def supply(self, lane: int, *, with_plain: bool = False) -> Supply:
-        """Return the commands that start a worker with PyTorch, and one with the standard library alone."""
+        """Return two commands: for workers with PyTorch, and for workers without it."""
         del lane, with_plain
         command, other = (
             isolated_command("grader.worker", "torch", "spawned"),

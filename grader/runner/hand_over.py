@@ -36,9 +36,9 @@ _UNUSUAL = ("debug", "inspect", "interactive", "optimize", "verbose", "dev_mode"
 
 
 def hand_over(words: Sequence[str]) -> None:
-    """Let a process of an earlier command run this command, and exit as it does; return if none can run it.
+    """Have a process of an earlier command run this command, then exit with its status.
 
-    If this function returns, the command has not run, and this process must run it.
+    This function returns only if the command has not run: this process must then run it.
 
     Args:
         words: the words of the command, as they were typed.
@@ -106,7 +106,11 @@ def _command_fields(words: Sequence[str]) -> dict[str, object]:
 
 @contextmanager
 def _forward_signals(pidfd: int) -> Iterator[None]:
-    """Send the signals that this process gets on to the process of `pidfd`, while the block runs."""
+    """Forward the signals of this process to another one, while the block runs.
+
+    Args:
+        pidfd: a pidfd of the other process.
+    """
     numbers = [getattr(signal, name) for name in _PASSED_ON]
     passed_on = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]  # as under nohup
     before = {number: signal.signal(number, partial(_pass_on, pidfd)) for number in passed_on}
@@ -120,10 +124,11 @@ def _forward_signals(pidfd: int) -> Iterator[None]:
 
 
 def _may_use_ready_process() -> bool:
-    """Return True if a ready process may run this command: on Linux, not switched off, and this one started as usual.
+    """Return True if a ready process may run this command.
 
-    A process that was started as usual has Python's own standard streams, and no options of Python. A fork of a ready
-    process has other streams, and so has a test.
+    Ready processes exist on Linux, unless the user has switched them off. This process must have been started as usual,
+    with Python's own standard streams and without options of Python. A fork of a ready process has other streams, and
+    so has a test.
     """
     if sys.platform != "linux" or is_switched_off():
         return False
@@ -145,14 +150,20 @@ def _pass_on(pidfd: int, number: int, frame: FrameType | None) -> None:
 
 
 def _pause_with_fork(pidfd: int, number: int, frame: FrameType | None) -> None:
-    """Stop the fork and this process as Ctrl-Z does; when the user continues this one, continue the fork."""
+    """Stop the fork and this process, as Ctrl-Z does.
+
+    When the user continues this process, the fork is continued, too.
+    """
     _pass_on(pidfd, signal.SIGSTOP, frame)
     os.kill(os.getpid(), signal.SIGSTOP)
     _pass_on(pidfd, signal.SIGCONT, frame)
 
 
 def start_ready_process() -> None:
-    """Start a process that imports what the next command needs and waits for it, unless such a process is there."""
+    """Start a process that is ready for the next command, unless one is ready already.
+
+    It imports what the command needs, then waits for it.
+    """
     from grader.runner.warm import WarmSocket, why_not_warm
 
     if not _may_use_ready_process() or why_not_warm():

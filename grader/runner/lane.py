@@ -76,7 +76,10 @@ class JobResult:
 
 
 def _folders_of_files(exercises: Sequence[Exercise]) -> set[Path]:
-    """Return the folders with the files of these exercises: for each file its course, or else the file's own folder."""
+    """Return the folders with the files of these exercises.
+
+    For a file in a course, that is the folder of the course; for any other file, the folder that it lies in.
+    """
     files = {
         path.resolve() for exercise in exercises for path in PlannedExercise.of(exercise).files if path is not None
     }
@@ -153,7 +156,10 @@ class Lane:
         self._open()
 
     def _open(self) -> None:
-        """Start the check process without waiting for it: it imports torch while the worker server does."""
+        """Start the check process, without waiting for it.
+
+        It imports torch while the worker server does.
+        """
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
         self._root = tempfile.mkdtemp(prefix="grade-")  # for the workers' folders; nothing in it tells what is graded
         self._folders: dict[Path, int | None] = {}
@@ -176,9 +182,10 @@ class Lane:
         self._collected: Collected | None = None
 
     def recollect(self, exercises: Sequence[Exercise]) -> None:
-        """Have the check process collect the checks of these exercises again, after their files were changed.
+        """Have the check process collect the checks of these exercises again.
 
-        The process need not start again, unless the exercises need more than it may read.
+        This is for exercises whose files were changed. The process need not start again, unless the exercises need more
+        than it may read.
         """
         if self._process is not None and self._collected is None:
             self._receive_checks()
@@ -191,7 +198,10 @@ class Lane:
         (self._open if self._process is None else self._send_plan)()
 
     def _readable_folders(self, exercises: Sequence[Exercise]) -> set[Path]:
-        """Return the folders that checks of these exercises may read: `_readable`, and course folders outside of it."""
+        """Return the folders that checks of these exercises may read.
+
+        These are `_readable`, and the folders of the exercises' files that lie outside of it.
+        """
         return self._readable | {
             folder for folder in _folders_of_files(exercises) if self._readable.isdisjoint(folder.parents)
         }
@@ -202,15 +212,16 @@ class Lane:
         return not self._busy and self._process is not None and self._process.poll() is None
 
     def _were_folders_replaced(self) -> bool:
-        """Return whether a folder that checks read was deleted and made again, as `git checkout` does.
+        """Return True if a folder that checks read was deleted and made again.
 
-        The check process may read the folders that were there when it started, and not those that replaced them.
+        `git checkout` does so. The check process may read the folders that were there when it started, and not those
+        that replaced them.
         """
         return any(_inode(folder) not in (None, inode) for folder, inode in self._folders.items())
 
     @property
     def reached(self) -> ReachedLevel:
-        """Return the level of confinement that workers reach; wait until probes have tried it.
+        """Return the level of confinement that workers reach, once probes have tried it.
 
         Raises:
             StartError: no worker can be started.
@@ -234,7 +245,10 @@ class Lane:
         return self._collected
 
     def _receive_checks(self) -> Collected:
-        """Return the checks that the check process has collected; start it once more if a process of ours was lost."""
+        """Return the checks that the check process has collected.
+
+        If a process of ours was lost, the check process is started once more.
+        """
         for kind in (Collected, Outcome, Done):
             adapter(kind)  # what reads them is made while the check process starts
         try:
@@ -256,7 +270,7 @@ class Lane:
         return collected
 
     def _receive_collected(self) -> Collected:
-        """Receive the checks that the check process collected, and wait until workers can be started.
+        """Receive the collected checks, then wait until workers can be started.
 
         Raises:
             ChannelClosed: the check process is gone.
@@ -288,7 +302,9 @@ class Lane:
         *,
         progress: Progress | None = None,
     ) -> JobResult:
-        """Run checks of an exercise on the files of a submission; all student code that is graded runs in this call.
+        """Run checks of an exercise on the files of a submission.
+
+        All student code that is graded runs in this call.
 
         Args:
             exercise: one of the exercises of this lane.
@@ -315,7 +331,11 @@ class Lane:
         return run
 
     def _close_if_server_lost(self, run: JobResult) -> bool:
-        """Close the lane and return True if a check broke and the worker server was lost; else return False."""
+        """Close the lane if a check broke and the worker server was lost.
+
+        Returns:
+            True if the lane was closed.
+        """
         suspect = any(outcome.verdict is Verdict.BROKEN for outcome in run.outcomes)
         if not suspect or not self._source.was_lost(self._generation):
             return False
@@ -334,7 +354,11 @@ class Lane:
     def _receive_outcomes(
         self, exercise: Exercise, checks: Sequence[Check], selection: CheckSelection, progress: Progress
     ) -> JobResult:
-        """Receive outcomes until the job is done, its deadline is over, or the check process is gone."""
+        """Receive outcomes until the job has ended in some way.
+
+        It ends when it is done, when its deadline is over, or when the check process is gone. A check without an
+        outcome then gets one, unless the selection lets a job stop early.
+        """
         outcomes: dict[str, Outcome] = {}
         output, workers, detail = "", 0, "it did not run"
         deadline = time.monotonic() + exercise.limits.exercise_s
@@ -378,9 +402,10 @@ class Lane:
         return JobResult([outcomes[check.id] for check in checks], output, workers, waited)
 
     def _waited_long(self, exercise: Exercise, workers_s: float | None) -> bool:
-        """Return whether a job that missed its deadline had waited long for a core; return True if that is not known.
+        """Return True if a job that missed its deadline had waited long for a core.
 
-        Such a job is retried alone. To retry code that sleeps does not help, and would keep all other lanes waiting.
+        The result is True if that is not known. Such a job is retried alone. To retry code that sleeps does not help,
+        and would keep all other lanes waiting.
 
         Args:
             exercise: the exercise of the job.
@@ -391,7 +416,10 @@ class Lane:
         return waited is None or waited > _WAITED * exercise.limits.exercise_s
 
     def _waited_s(self) -> float | None:
-        """Return the seconds for which the check process and spawned workers waited for a core; None if not known."""
+        """Return the seconds for which processes of this lane waited for a core.
+
+        These are the check process and spawned workers. The result is None if it is not known.
+        """
         assert self._process is not None
         own = waited_s(self._process.pid)
         return own if own is None else own + sum(waited_s(pid) or 0.0 for pid in self._spawned)
@@ -401,7 +429,9 @@ class Lane:
             self._channel.send(0, *to_frame(message))
 
     def _receive(self, what: str, deadline: float, progress: Progress) -> Message:
-        """Return the next message of the check process about its job; record the pids of the workers that it reports.
+        """Return the next message of the check process about its job.
+
+        Messages that report the pid of a worker are not returned: the pid is recorded.
 
         Args:
             what: the name of what is waited for, which the progress shows.

@@ -51,11 +51,21 @@ class LanePool:
         self._free: list[Lane] = []
 
     def submit(self, job: Callable[[Lane], Result]) -> Future[Result]:
-        """Submit a function, to be called with the next free lane; return a future of what it returns or raises."""
+        """Submit a function that takes a lane; return the future of its result.
+
+        The function is called with the next free lane. The future raises what the function raises.
+        """
         return self._threads.submit(self._call_with_lane, job)
 
     def _call_with_lane(self, job: Callable[[Lane], Result], starts: int = _STARTS) -> Result:
-        """Call a function with a free or a new lane; keep the lane if the function returns, close it if it raises."""
+        """Call a function with a free or a new lane; return its result.
+
+        The lane is kept if the function returns, and closed if it raises.
+
+        Args:
+            job: the function.
+            starts: the number of calls that are tried if processes do not start.
+        """
         lane: Lane | None = None
         try:
             with suppress(IndexError):  # none is free
@@ -75,7 +85,10 @@ class LanePool:
         return result
 
     def close(self) -> None:
-        """Cancel the jobs that wait, end those that run, whose futures then raise `Cancelled`, and close all lanes."""
+        """Cancel all jobs, then close all lanes.
+
+        The future of a job that was running raises `Cancelled`.
+        """
         self._cancel.cancel()
         self._threads.shutdown(cancel_futures=True)
         with ThreadPoolExecutor(self.slots) as threads:  # each of them waits for a process

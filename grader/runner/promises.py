@@ -68,7 +68,7 @@ PROMISES = (
 
 
 def promises_with_findings(results: Mapping[str, str]) -> list[Promise]:
-    """Return all promises of the sandbox; each that does not hold says why, as its probe found.
+    """Return all promises of the sandbox, each with what its probe found.
 
     Args:
         results: a dict from the name of a promise to why it does not hold, or to "" if it holds. The probe of a promise
@@ -78,7 +78,11 @@ def promises_with_findings(results: Mapping[str, str]) -> list[Promise]:
 
 
 def highest_level(rows: Sequence[Promise]) -> Level:
-    """Return the highest level of confinement whose promises all hold, with those of all lower levels."""
+    """Return the highest level of confinement up to which all promises hold.
+
+    Args:
+        rows: the promises of all levels, with what their probes found.
+    """
     # A level is the worth of its weakest promise: ten that hold do not make up for one that does not.
     broken = [row.level for row in rows if row.why_not]
     return Level(max(Level.NONE, min(broken) - 1)) if broken else Level.FULL
@@ -127,7 +131,7 @@ class ReachedLevel:
             raise ConfinementError(self.level.word, least.word, self.missing(least))
 
     def missing(self, level: Level = Level.FULL) -> list[str]:
-        """Return sentences on why this machine does not reach a level, each followed by one that says what to do."""
+        """Return sentences on why this machine does not reach a level, and on what to do."""
         broken = [row for row in self.findings if row.why_not and row.level <= level]
         # One remedy for many promises is given once, with the names of them all.
         lines = [self.refused] if self.refused and (level is Level.FULL or not self.findings) else []

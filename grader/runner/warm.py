@@ -83,7 +83,9 @@ class WarmSocket:
 
     @classmethod
     def for_this_process(cls, kind: str = ZYGOTE) -> WarmSocket:
-        """Return the socket for a warm process that has the version and the environment of this process.
+        """Return the socket for a warm process that fits this process.
+
+        Such a process has the same version and environment.
 
         Args:
             kind: the kind of the warm process: `ZYGOTE` or `READY`.
@@ -107,9 +109,12 @@ class WarmSocket:
         return connect_and_check(self.folder, f"{self.name}.sock")
 
     def listen(self) -> tuple[socket.socket, fork_messages.Stay]:
-        """Bind and return the socket at which a new warm process will listen, and the message that tells it to stay.
+        """Bind the socket at which a new warm process will listen.
 
-        Warm processes of the same kind that this installation left before are stopped.
+        Older warm processes of the same kind and installation are stopped.
+
+        Returns:
+            The socket, and the message that makes the new process stay after its command.
         """
         before = f"{self.kind}{installation_digest()}"
         for name in os.listdir(self.folder):
@@ -165,7 +170,9 @@ def warm_processes() -> Iterator[WarmProcess]:
 
 
 def stop_all() -> int:
-    """Have all warm processes of this user end, each after the command that uses it; return how many there were.
+    """Ask all warm processes of this user to end; return how many there were.
+
+    Each ends after the command that uses it.
 
     Raises:
         OSError: there is no folder for their sockets, or a process cannot be reached.
@@ -193,7 +200,10 @@ def _stop_process(folder: str, name: str) -> bool:
 
 
 def _memory_kib(pid: int) -> int:
-    """Return the memory of a process in KiB; a page that n processes share counts 1/n. Return 0 if it is not known."""
+    """Return the memory of a process in KiB; 0 if it is not known.
+
+    A page that n processes share counts 1/n.
+    """
     # It has just ended, or this system shows no such numbers: then it counts for nothing in the sum that is shown.
     gone = FileNotFoundError, ProcessLookupError, PermissionError
     with contextlib.suppress(*gone), open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:

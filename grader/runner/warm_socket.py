@@ -39,7 +39,9 @@ def is_switched_off() -> bool:
 
 
 def folder_of_sockets() -> str:
-    """Return the folder of the sockets, which only this user can open; make it if it is not there.
+    """Return the folder of the sockets, which only this user can open.
+
+    It is made if it is missing.
 
     Raises:
         OSError: the folder cannot be made, or others can open it.
@@ -66,10 +68,10 @@ def installation_digest() -> str:
 
 
 def socket_name_of(kind: str) -> str:
-    """Return the name, without a suffix, of the socket at which warm processes that fit this command listen.
+    """Return the name of the socket of warm processes that fit this command.
 
-    It changes with our code, the installed packages, the interpreter and the environment, so that no other process is
-    found.
+    The name has no suffix. It changes with our code, the installed packages, the interpreter and the environment, so
+    that no other process is found.
 
     Args:
         kind: the kind of the warm processes: `ZYGOTE` or `READY`.
@@ -97,7 +99,10 @@ def _file_stamp(path: str) -> tuple[int, int, int]:
 
 
 def _inherited_state() -> list[object]:
-    """Return what a child inherits from this process: rights, namespaces, limits, root folder and priority."""
+    """Return what a child inherits from this process.
+
+    That is rights, namespaces, limits, root folder and priority.
+    """
     import resource
 
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
@@ -119,7 +124,9 @@ def _digest(value: object) -> str:
 
 
 def connect_and_check(folder: str, name: str) -> socket.socket | None:
-    """Connect to the warm process at a socket, and check that it answers; return None if there is no process.
+    """Connect to the warm process at a socket, and check that it answers.
+
+    The result is None if no process listens.
 
     Args:
         folder: the folder of the sockets.
@@ -169,7 +176,9 @@ def connect(folder: str, name: str) -> socket.socket | None:
 
 
 def ask(called: socket.socket, question: Mapping[str, object]) -> dict[str, dict[str, object]]:
-    """Send a question to a warm process, and return the tree of its answer; {} if none comes in time.
+    """Send a question to a warm process; return the tree of its answer.
+
+    The result is {} if no answer comes in time.
 
     Args:
         called: the connection to the process.

@@ -66,9 +66,10 @@ class WorkerServer(WorkerSource):
             self._start_plain()
 
     def prepare_for(self, plan: SandboxPlan) -> bool:
-        """Prepare for another plan if it confines workers as this server does; return whether it does.
+        """Prepare this server for another plan; return False if it does not fit that plan.
 
-        To prepare is to start the server of workers without PyTorch, if the plan needs one.
+        It fits if the plan confines workers as the server does. To prepare is to start the server of workers without
+        PyTorch, if the plan needs one.
 
         Args:
             plan: the other plan; its `readable`, the file that probes try to read, is not compared.
@@ -107,7 +108,10 @@ class WorkerServer(WorkerSource):
         threading.Thread(target=self._run_trial, args=(self._trial,), name="grade-trial", daemon=True).start()
 
     def wait_ready(self) -> ReachedLevel:
-        """Wait until the server has imported torch and probes have tried its workers; return the level they reach."""
+        """Wait until probes have tried workers; return the level that workers reach.
+
+        The server imports torch before that.
+        """
         with self._lock:
             trial, before = self._trial, self._before
         found = trial.result()
@@ -121,14 +125,20 @@ class WorkerServer(WorkerSource):
         return found
 
     def _run_trial(self, trial: Future[ReachedLevel]) -> None:
-        """Probe the workers, and set the level that they reach as the result of future `trial`, or its exception."""
+        """Probe the workers, and complete the future `trial`.
+
+        Its result is the level that workers reach; or it raises what the probing raised.
+        """
         try:
             trial.set_result(self._probe_workers())
         except Exception as error:  # of any kind: it is raised where the result is waited for
             trial.set_exception(error)
 
     def _probe_workers(self) -> ReachedLevel:
-        """Let probes in workers try to reach files and sockets of the host, and return the level that workers reach."""
+        """Run probes in workers; return the level that workers reach.
+
+        The probes try to reach files and sockets of the host.
+        """
         with open_probe_targets() as targets:
             own_folders = os.path.join(targets.scratch, "first"), os.path.join(targets.scratch, "second")
             for path in own_folders:
@@ -148,7 +158,10 @@ class WorkerServer(WorkerSource):
         )
 
     def _ask(self, wanted: TryOut) -> Message | None:
-        """Ask the server to run probes, and return its answer; None if the server is gone or does not answer."""
+        """Ask the server to run probes; return its answer.
+
+        The result is None if the server is gone or does not answer.
+        """
         with contextlib.suppress(OSError):
             self._socket.settimeout(START_S)
             send(self._socket, wanted)
@@ -156,9 +169,10 @@ class WorkerServer(WorkerSource):
         return None
 
     def supply(self, lane: int, *, with_plain: bool = False) -> Supply:
-        """Return a new socket from a lane to the server; if `with_plain`, also one to the server without PyTorch.
+        """Return new sockets by which a lane reaches this server.
 
-        A server that was lost is started again first.
+        If `with_plain`, also return a socket to the server without PyTorch. A server that was lost is started again
+        first.
         """
         with self._lock:
             own = self._supply(lane)
@@ -173,7 +187,10 @@ class WorkerServer(WorkerSource):
             return replace(own, plain=other.server)
 
     def _supply(self, lane: int) -> Supply:
-        """Return a lane's socket to the server; start the server again if it was lost."""
+        """Return a new socket by which a lane reaches this server.
+
+        If the server was lost, it is started again first.
+        """
         with self._lock:
             try:
                 # Not waited for: most lanes are opened when it has just been started.
@@ -188,7 +205,10 @@ class WorkerServer(WorkerSource):
             return Supply(self.open_lane(lane), generation=self._generation)
 
     def was_lost(self, generation: int) -> bool:
-        """Return whether the worker server of this generation has ended; wait a moment for one that is just ending."""
+        """Return True if the worker server of this generation has ended.
+
+        Wait a moment for a server that is just ending.
+        """
         with self._lock, contextlib.suppress(subprocess.TimeoutExpired):
             if generation == self._generation:
                 self._process.wait(_ENDS_S)
@@ -235,7 +255,10 @@ class WorkerServer(WorkerSource):
         return CheckProcess(process, SocketTransport(ours), generation=supply.generation)
 
     def end_workers(self, lane: int) -> bool:
-        """Have the server end the workers of a lane at once, except those of references; return True."""
+        """Have the server end the workers of a lane at once; return True.
+
+        Workers of references go on.
+        """
         if self._plain is not None:
             self._plain.end_workers(lane)
         with contextlib.suppress(OSError):  # it is gone, and they with it

@@ -107,11 +107,17 @@ class WorkerSource:
         raise NotImplementedError
 
     def was_lost(self, generation: int) -> bool:
-        """Return whether the worker server of this generation was lost: it ended, and not because the host ended it."""
+        """Return True if the worker server of this generation was lost.
+
+        A server is lost if it ends and the host did not end it.
+        """
         return False
 
     def end_workers(self, lane: int) -> bool:
-        """End the workers of a lane at once, except workers of references; return False if this source cannot do it."""
+        """End the workers of a lane at once; return False if this source cannot do that.
+
+        Workers of references go on.
+        """
         return False
 
     def close(self) -> None:

@@ -59,7 +59,7 @@ class ForkedProcess:
     def _wait_for_answer(self, seconds: float) -> bool:
         """Wait for the zygote's answer; return True if it came in time.
 
-        It may also say that nothing was forked: `returncode` is then -1.
+        The answer may be that nothing was forked: `returncode` is then -1.
         """
         with self._lock:
             if self._pid or self.returncode is not None:
@@ -81,10 +81,13 @@ class ForkedProcess:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until the process has ended, and return 0, as its exit status is not known; -1 if it was not forked.
+        """Wait until the process has ended.
 
         Args:
             timeout: the longest time to wait, in seconds; by default `START_S`.
+
+        Returns:
+            0, as its exit status is not known; -1 if it was not forked.
 
         Raises:
             subprocess.TimeoutExpired: the process has not ended in time.
@@ -101,7 +104,10 @@ class ForkedProcess:
         return self.returncode
 
     def cancel(self) -> None:
-        """If the process was not forked yet, stop waiting for it; the zygote then kills it after the fork."""
+        """Stop waiting for the process if it was not forked yet.
+
+        The zygote then kills it after the fork.
+        """
         if self.returncode is None and not self._wait_for_answer(0):
             with self._lock:
                 self._answer.close()
@@ -124,7 +130,10 @@ class ForkedProcess:
                 self._pidfd = -1
 
     def _wait_until_reaped(self) -> None:
-        """Wait until the zygote has reaped the process, so that its control group is empty and can be removed."""
+        """Wait until the zygote has reaped the process.
+
+        Its control group is then empty and can be removed.
+        """
         latest = time.monotonic() + GRACE_S
         with contextlib.suppress(ProcessLookupError):  # this is what is waited for
             while time.monotonic() < latest:
@@ -135,7 +144,9 @@ class ForkedProcess:
 def start_in_new_session(
     command: Sequence[str], log: IO[bytes], fds: Sequence[int], environment: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a session of its own, which Ctrl-C at the terminal does not reach, and return its process.
+    """Start a program in a session of its own; return its process.
+
+    Ctrl-C at the terminal does not reach it.
 
     Args:
         command: the program and its arguments.
@@ -181,7 +192,9 @@ class Zygote:
             return start_in_new_session(command, self._log, [theirs.fileno(), *fds])
 
     def fork(self, what: Message, log: IO[bytes], descriptors: Sequence[int]) -> ForkedProcess:
-        """Have the zygote fork a process, and return it; if the zygote was lost, start another one first.
+        """Have the zygote fork a process; return that process.
+
+        If the zygote was lost, another one is started first.
 
         Args:
             what: the message that says what the process is to be.
@@ -237,7 +250,10 @@ class WarmZygote(Zygote):
         super().__init__(soon=soon)
 
     def _start(self) -> None:
-        """Connect to a zygote that stays, or start it; if another command is starting one, start one of our own."""
+        """Connect to a warm zygote, or start one.
+
+        If another command is just starting it, start a zygote that does not stay.
+        """
         self._process = None
         try:
             called = self._place.connect()

@@ -51,7 +51,10 @@ class ControlGroup:
         return list(dict.fromkeys((self.memory, self.pids)))
 
     def remove_orphaned_groups(self) -> None:
-        """Remove the groups in this group that were left by processes that have ended, such as a killed grader."""
+        """Remove the groups in this group whose makers have ended.
+
+        A killed grader leaves such groups. A group with processes in it stays.
+        """
         for folder in self.folders:
             for left in folder.glob(f"{_PREFIX}.*"):
                 with contextlib.suppress(OSError):  # another grader was quicker, or something still lives in it
@@ -105,7 +108,10 @@ class ControlGroup:
                 return group
 
     def _make_folder(self, folder: Path) -> bool:
-        """Make and lock a folder of this group; return False if another grader removed it before it was locked."""
+        """Make and lock a folder of this group; return True if it is locked.
+
+        The result is False if another grader removed the folder before it was locked.
+        """
         folder.mkdir()
         lock = _lock(folder)
         if lock is not None:
@@ -113,7 +119,11 @@ class ControlGroup:
         return lock is not None
 
     def entry_descriptors(self) -> list[int]:
-        """Open the files by which a thread can move itself into the group; return descriptors, [] in version 2."""
+        """Open the files by which a thread can move itself into the group.
+
+        Returns:
+            The descriptors of these files; none in version 2.
+        """
         if self.version != 1:
             return []
         # Opened here: in version 1 the kernel asks what whoever opened it may do, so a worker without rights can enter.
@@ -132,7 +142,13 @@ class ControlGroup:
                 (folder / "cgroup.procs").write_text(str(pid))
 
     def _has_entered(self, folder: Path, pid: int) -> bool:
-        """Return whether one folder of the group lists all threads of a process; False in version 2.
+        """Return True if a folder of the group lists all threads of a process.
+
+        In version 2 the result is always False.
+
+        Args:
+            folder: the path of one of the group's folders.
+            pid: the pid of the process.
 
         Raises:
             ProcessLookupError: the process has ended.
@@ -146,13 +162,20 @@ class ControlGroup:
         return threads <= set((folder / "tasks").read_text().split())
 
     def was_killed(self) -> bool:
-        """Return whether the kernel killed a process of the group because it needed more memory than allowed."""
+        """Return True if the kernel killed a process of the group for lack of memory.
+
+        The limit on the memory of the group is the reason.
+        """
         counts = self.memory / ("memory.oom_control" if self.version == 1 else "memory.events")
         rows = dict(line.split() for line in counts.read_text().splitlines())
         return int(rows.get("oom_kill", "0")) > 0
 
     def remove(self, seconds: float) -> bool:
-        """Remove the group once its processes have ended; return False if they have not ended in this time."""
+        """Remove the group once its processes have ended.
+
+        Returns:
+            True if the group was removed; False if its processes have not ended within `seconds`.
+        """
         deadline = time.monotonic() + seconds
         for folder in self.folders:
             while folder.exists():
@@ -166,13 +189,19 @@ class ControlGroup:
         return True
 
     def release(self) -> None:
-        """Unlock the group's folders: any grader may then remove them, once no process is left in them."""
+        """Unlock the group's folders.
+
+        Any grader may remove them from then on, once no process is left in them.
+        """
         while self.locks:
             os.close(self.locks.pop())
 
 
 def _lock(folder: Path) -> int | None:
-    """Return a descriptor that keeps a group's folder locked; None if another process has locked or removed it."""
+    """Lock a folder of a group; return the descriptor that holds the lock.
+
+    The result is None if another process has locked or removed the folder.
+    """
     try:
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -190,9 +219,9 @@ def _lock(folder: Path) -> int | None:
 
 
 def enter(files: Sequence[int]) -> None:
-    """Move this process, which must have one thread, into control groups, if the kernel allows it.
+    """Move this process into control groups, if the kernel allows it.
 
-    If the kernel refuses, the process that made the groups must move this one.
+    The process must have one thread. If the kernel refuses, the process that made the groups must move this one.
 
     Args:
         files: descriptors of a file of each group, `cgroup.procs` or `tasks`, open for writing; they are closed.
@@ -205,7 +234,9 @@ def enter(files: Sequence[int]) -> None:
 
 
 def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -> ControlGroup | None:
-    """Return the control group in which this process may make groups with limits on memory and processes, or None.
+    """Return the control group in which this process may make groups with limits.
+
+    The limits are on memory and processes. The result is None if this process may make no such groups.
 
     Args:
         mounts: a file in the format of proc_pid_mountinfo(5), with the mounts of this process.

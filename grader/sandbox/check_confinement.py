@@ -42,9 +42,10 @@ REACH = ("memory", "network", "files", "processes")
 def confine_check_process(
     groups: cgroup.ControlGroup | None, readable: Sequence[str], writable: Sequence[str]
 ) -> dict[str, str]:
-    """Confine this process as far as the kernel allows: memory, network, rights, files and new sockets.
+    """Confine this process as far as the kernel allows.
 
-    The process must have one thread. The sockets that it has go on working.
+    That confines its memory, network, rights, files and new sockets. The process must have one thread. The sockets that
+    it has go on working.
 
     Args:
         groups: the control group in which this process makes one for itself, and later those of workers; None if it
@@ -117,7 +118,13 @@ def _open_no_socket() -> None:
 
 
 def reach_of_check_process() -> dict[str, str]:
-    """Start a process that is confined as a check process; return what it can still reach, for each kind in `REACH`."""
+    """Return what a process that is confined as a check process can still reach.
+
+    A process is started that tries it.
+
+    Returns:
+        A dict from each kind in `REACH` to what the process can reach, in words.
+    """
     with open_probe_targets() as targets:
         command = isolated_command("grader.sandbox.check_confinement", *map(str, targets))
         ran = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
@@ -170,7 +177,10 @@ def main() -> None:
 
 
 def _attempts_to_reach(name: str) -> list[Callable[[], object]]:
-    """Return two functions that try to reach a Unix socket: one by connecting, one by sending without a connection."""
+    """Return two functions that try to reach a Unix socket.
+
+    One of them connects, and the other sends without a connection.
+    """
     return [functools.partial(_connect, socket.AF_UNIX, name), functools.partial(_send_from_pair, name)]
 
 

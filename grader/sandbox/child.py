@@ -18,7 +18,10 @@ SAID_NOTHING = "it said nothing"
 
 
 def run_and_exit(action: Callable[[], None]) -> NoReturn:
-    """Run a function in a process that was forked, then exit; print what it raises to standard error."""
+    """Run a function in a process that was forked, then exit.
+
+    What the function raises is printed to standard error.
+    """
     try:
         action()
     except BaseException:
@@ -28,7 +31,10 @@ def run_and_exit(action: Callable[[], None]) -> NoReturn:
 
 
 def end_with_traceback() -> NoReturn:
-    """Print the exception that is being handled, and exit with status 1, in a process that was forked."""
+    """Print the exception that is being handled, and exit with status 1.
+
+    A process that was forked ends by this, without the cleanup of the process that it was forked from.
+    """
     try:
         traceback.print_exc()
         sys.stderr.flush()
@@ -56,7 +62,10 @@ def end(process: Process) -> None:
 
 
 def tail(log: IO[bytes]) -> str:
-    """Return the last characters that a process printed into a log."""
+    """Return the end of what a process printed into a log.
+
+    It has at most `_LAST_WORDS` characters; it is `SAID_NOTHING` if nothing was printed.
+    """
     log.seek(0)
     text = log.read().decode("utf-8", "replace").strip()
     return text[-_LAST_WORDS:] or SAID_NOTHING

@@ -45,9 +45,10 @@ class MemoryUse(NamedTuple):
 
 
 def cpu_s(pid: int) -> float | None:
-    """Return the CPU seconds that all threads of a process have used; None where they cannot be read.
+    """Return the CPU seconds that all threads of a process have used.
 
-    The number of the clock is what clock_getcpuclockid(3) makes of a pid. It works for a process that nobody may trace.
+    The result is None where they cannot be read. The number of the clock is what clock_getcpuclockid(3) makes of a pid.
+    It works for a process that nobody may trace.
     """
     if sys.platform != "linux" or pid <= 0:
         return None
@@ -57,7 +58,10 @@ def cpu_s(pid: int) -> float | None:
 
 
 def other_threads_run(pid: int) -> bool:
-    """Return True if a thread of a process, other than its first, runs or is ready to run; False if not known."""
+    """Return True if a thread of a process other than its first runs or is ready to run.
+
+    The result is False if that is not known.
+    """
     try:
         others = [name for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
     except OSError:
@@ -72,14 +76,20 @@ def _thread_runs(path: str) -> bool:
 
 
 def waited_s(pid: int) -> float | None:
-    """Return the seconds that the first thread of a process was ready to run and had no core; None if not shown."""
+    """Return the seconds for which a process was ready to run and had no core.
+
+    They are those of its first thread. The result is None where the system does not show them.
+    """
     with contextlib.suppress(OSError, IndexError, ValueError):
         return int(Path(f"/proc/{pid}/schedstat").read_text("ascii").split()[1]) / 1e9
     return None
 
 
 def disturbances(pid: int) -> Disturbances | None:
-    """Return the counts of events that may have made a process slow; None where they cannot be read."""
+    """Return the counts of events that may have made a process slow.
+
+    The result is None where they cannot be read.
+    """
     with contextlib.suppress(OSError, IndexError, ValueError, KeyError):
         # Its name stands in brackets and may hold anything. Behind it, minor and major faults are the 8th and 10th.
         fields = Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
@@ -105,7 +115,9 @@ def _status_lines(pid: int, *names: str) -> dict[str, list[str]]:
 
 
 def pid_in_proc(proc: int, pid: int) -> int:
-    """Return the pid by which a mounted proc file system lists a child of this process, or this process itself.
+    """Return the pid by which a mounted proc file system lists a process.
+
+    The process is this one or a child of it.
 
     Args:
         proc: a descriptor of the proc file system's folder.
@@ -122,12 +134,14 @@ def pid_in_proc(proc: int, pid: int) -> int:
 
 
 def memory_together(proc: int, roots: Sequence[int], allowed: int) -> int:
-    """Return the bytes of memory that processes and their descendants have together; shared memory counts once.
+    """Return the bytes of memory that processes and their descendants have together.
+
+    Shared memory counts once in an exact sum, and several times in a rough one.
 
     Args:
         proc: a descriptor of a proc file system's folder.
         roots: the pids of the processes, as that file system lists them.
-        allowed: the bytes that are allowed; a rough sum is returned if it is not above these, else an exact one.
+        allowed: the bytes that are allowed; a rough sum that is not above them is returned, else an exact one.
     """
     pids, waiting = list[int](), list(roots)
     while waiting:

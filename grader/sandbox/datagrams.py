@@ -26,7 +26,11 @@ class Message:
 
 
 def to_tree(message: Message) -> dict[str, Any]:
-    """Return a message as a tree of JSON: a dict from the name of its class to a dict of its attributes."""
+    """Return a message as a tree of JSON.
+
+    Returns:
+        A dict from the name of the message's class to a dict of its attributes.
+    """
     return {type(message).__name__: asdict(message)}
 
 
@@ -46,7 +50,10 @@ def from_tree(tree: Mapping[str, Any]) -> Message:
 
 
 def _make_record(kind: Callable[..., Any], fields: Mapping[str, Any]) -> Any:
-    """Make a record of a class from its fields as JSON has them: lists become tuples, and dicts records."""
+    """Make a record of a class from its fields in JSON.
+
+    Lists become tuples, and dicts become records.
+    """
     # JSON has no tuples, and no records in records.
     tuples = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
     parts: Mapping[str, Callable[..., Any]] = getattr(kind, "PARTS", {})
@@ -54,7 +61,10 @@ def _make_record(kind: Callable[..., Any], fields: Mapping[str, Any]) -> Any:
 
 
 def to_text(message: Message) -> str:
-    """Return a message as JSON text, which fits into an argument of a command or into a datagram."""
+    """Return a message as JSON text.
+
+    The text fits into an argument of a command or into a datagram.
+    """
     return json.dumps(to_tree(message))
 
 

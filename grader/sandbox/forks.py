@@ -89,12 +89,12 @@ class ForkServer:
             self._selector.register(self._leader, selectors.EVENT_READ, lambda _: self._end_with_session())
 
     def serve(self) -> Callable[[], None]:
-        """Answer requests and reap children until all hosts are gone; return what this process, or a fork, runs next.
+        """Answer requests and reap children until all hosts are gone.
 
         Returns:
-            In a forked process the function that it was forked for, in this one a function that does nothing. The
-            caller calls it, when this frame is gone: processes that are forked later could look at the frames below
-            their own, and at this object, which know folders and numbers of processes.
+            The function that the caller calls next: in a forked process the function that it was forked for, in this
+            one a function that does nothing. It must be called when this frame is gone: processes that are forked later
+            could look at the frames below their own, and at this object, which know folders and numbers of processes.
         """
         while self._hosts or self._expects_hosts():
             if not self._hosts and self._at_rest is not None:
@@ -137,7 +137,11 @@ class ForkServer:
         self._selector.register(host, selectors.EVENT_READ, self._on_host_message)
 
     def _on_host_message(self, host: socket.socket) -> None:
-        """Do what a message of a host asks for: fork, start a check process, describe this server, or stop."""
+        """Receive a message of a host, and do what it asks for.
+
+        It may ask to fork, to start a check process, to describe this server, or to stop. A host that is gone, or sends
+        another message, is forgotten.
+        """
         message, descriptors = receive(host)
         try:
             match message:
@@ -159,7 +163,10 @@ class ForkServer:
                 os.close(descriptor)
 
     def _forget_host(self, host: socket.socket) -> None:
-        """Forget a host that is gone; its worker servers are killed `GRACE_S` later unless they end by themselves."""
+        """Forget a host that is gone.
+
+        Its worker servers are killed `GRACE_S` later, unless they end by themselves.
+        """
         self._selector.unregister(host)
         host.close()
         self._due |= dict.fromkeys(self._hosts.pop(host) & self._children.keys(), time.monotonic() + GRACE_S)
@@ -185,7 +192,10 @@ class ForkServer:
             self._listening = None
 
     def _fork(self, descriptors: list[int], beginning: Beginning, host: socket.socket) -> None:
-        """Fork a child, send the host its pid, and watch for its end; in the child, store what it is to run."""
+        """Fork a child, send the host its pid, and watch for its end.
+
+        In the child, store the function that it is to run.
+        """
         answer = socket.socket(fileno=os.dup(descriptors[0]))
         try:
             pid = os.fork()
@@ -216,7 +226,10 @@ class ForkServer:
             answer.close()
 
     def _prepare_child(self, descriptors: list[int], beginning: Beginning) -> Callable[[], None]:
-        """Close in a child what belongs to the server, set its streams, and return the function that it runs."""
+        """Detach a forked child from the server; return the function that it runs.
+
+        The child closes the descriptors of the server, and writes its output and errors to its log.
+        """
         # Were these objects collected in the child, they would close descriptors that are somebody else's by then.
         for other in (*self._hosts, *self._hears.values()):
             other.detach()

@@ -125,7 +125,10 @@ def set_mount_flags(target: str, flags: int, *, recursive: bool) -> None:
 
 
 def enter_root(folder: str) -> None:
-    """Make a mounted folder the root of this mount namespace, and unmount the old root; see pivot_root(2)."""
+    """Make a mounted folder the root of this mount namespace; see pivot_root(2).
+
+    The old root is unmounted.
+    """
     os.chdir(folder)
     # Onto itself: the old root then lies above the new one, and can be taken off without a folder to put it in.
     _raise_if_failed(_LIBC.pivot_root(b".", b"."), "pivot_root")
@@ -155,7 +158,9 @@ def map_user(proc: int, inside: int, outside: int, group_outside: int) -> None:
 
 
 def collapse_pages(proc: int | None) -> None:
-    """Move the memory that was written so far into huge pages, so that a fork copies fewer entries of page tables.
+    """Move the memory that was written so far into huge pages.
+
+    A fork then copies fewer entries of page tables.
 
     Args:
         proc: a descriptor of a proc file system's folder; without it, /proc is read.
@@ -172,7 +177,10 @@ def collapse_pages(proc: int | None) -> None:
 
 
 def disable_huge_pages() -> None:
-    """Let this process get no new huge pages; inherited ones stay. See PR_SET_THP_DISABLE in prctl(2)."""
+    """Disable new huge pages for this process; see PR_SET_THP_DISABLE in prctl(2).
+
+    Inherited huge pages stay.
+    """
     with contextlib.suppress(OSError):  # a kernel without huge pages
         _prctl(_PR_SET_THP_DISABLE, 1)
 
@@ -184,7 +192,10 @@ def set_name(name: str) -> None:
 
 
 def die_with_parent() -> None:
-    """Ask the kernel to kill this process when its parent ends, in any way; a change of user undoes this."""
+    """Ask the kernel to kill this process when its parent ends.
+
+    A change of user undoes this.
+    """
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -194,12 +205,18 @@ def forbid_new_privileges() -> None:
 
 
 def forbid_tracing() -> None:
-    """Forbid core files, and that a process without privileges traces this one or reads its memory."""
+    """Forbid core files of this process, and tracing without privileges.
+
+    Without privileges, no other process can then read its memory.
+    """
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def change_user(user: int) -> None:
-    """Change from root to another user and group, and keep only the right to make namespaces (CAP_SYS_ADMIN)."""
+    """Change from root to another user and group.
+
+    Only the right to make namespaces (CAP_SYS_ADMIN) is kept.
+    """
     _prctl(_PR_SET_KEEPCAPS, 1)
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
@@ -208,7 +225,10 @@ def change_user(user: int) -> None:
 
 
 def take_back_proc_files() -> None:
-    """Make this process the owner of its files in /proc again, such as the user map, after a change of user."""
+    """Make this process the owner of its files in /proc again.
+
+    After a change of user, the process does not own them. The user map is one of them.
+    """
     _prctl(_PR_SET_DUMPABLE, 1)
 
 
@@ -218,7 +238,7 @@ def drop_capabilities() -> None:
 
 
 def keep_capabilities(*kept: int) -> None:
-    """Give up all capabilities of this process except those in `kept`, for ever; see capset(2)."""
+    """Give up all capabilities of this process except `kept`, for ever; see capset(2)."""
     header, words = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
     _raise_if_failed(_LIBC.capget(ctypes.byref(header), ctypes.byref(words)), "capget")
     bits = sum(1 << number for number in kept)

@@ -32,7 +32,7 @@ _WORLD = (kernel.OF_A_WORKER ^ kernel.CLONE_NEWUSER) | kernel.CLONE_NEWPID | ker
 
 
 def main() -> None:
-    """Start the command of the worker server in namespaces, or without them where there can be none."""
+    """Start the command of the worker server, in namespaces if possible."""
     kernel.die_with_parent()
     if os.getppid() != int(sys.argv[2]):  # it was gone before we asked
         return
@@ -45,10 +45,11 @@ def main() -> None:
 
 
 def launch(plan: LaunchPlan, keep: int | None = None) -> Launched:
-    """Enter namespaces, unless the kernel refuses; return only in the process that becomes the worker server.
+    """Enter namespaces; return only in the process that becomes the worker server.
 
-    The processes that were forked on the way wait for its end, and end. The server does not run in this function:
-    workers that are forked from it could look at the frames below, and a plan names folders that they must not know.
+    If the kernel refuses namespaces, that is this process. Otherwise, the processes that were forked on the way wait
+    for its end, and end. The server does not run in this function: workers that are forked from it could look at the
+    frames below, and a plan names folders that they must not know.
 
     Args:
         plan: the layers of confinement that are wanted, and the files that are shown.
@@ -65,7 +66,10 @@ def launch(plan: LaunchPlan, keep: int | None = None) -> Launched:
 
 
 def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
-    """Return the paths that a worker at the level `reduced` may read; None if this machine cannot limit them."""
+    """Return the paths that a worker at the level `reduced` may read.
+
+    The result is None if this machine cannot limit them.
+    """
     from grader.sandbox import landlock
 
     try:
@@ -104,7 +108,15 @@ def _fork_confined(plan: LaunchPlan, keep: int | None) -> Launched | str:
 
 
 def _launch_confined(plan: LaunchPlan, keep: int | None, report: int) -> Launched:
-    """Build the file system and the namespaces of the sandbox; return in the process that is process 1 there."""
+    """Build the sandbox; return only in the process that is process 1 in it.
+
+    The sandbox has a file system and namespaces of its own.
+
+    Args:
+        plan: the argument of `launch`.
+        keep: the descriptor that the server keeps besides the standard streams; see `launch`.
+        report: the descriptor of the pipe for the reason of a failure; nothing is written to it here.
+    """
     kernel.die_with_parent()
     # Kept from the outside: the new root is mounted over it, and measuring and mapping users need one.
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -139,7 +151,10 @@ def _launch_confined(plan: LaunchPlan, keep: int | None, report: int) -> Launche
 
 
 def _may_mount() -> bool:
-    """Return whether this process is root and may mount file systems, which root in a container often may not."""
+    """Return True if this process is root and may mount file systems.
+
+    Root in a container often may not.
+    """
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
         effective = next((int(line.split()[1], 16) for line in file if line.startswith("CapEff")), 0)
     return os.geteuid() == 0 and bool(effective >> kernel.CAP_SYS_ADMIN & 1)
@@ -152,7 +167,10 @@ def _change_to_user(user: int) -> None:
 
 
 def _unprivileged_user() -> int:
-    """Return the id of a user who has no files and exists in this user namespace; a container may have few users."""
+    """Return the id of a user who has no files and exists in this user namespace.
+
+    A container may have few users.
+    """
     last = 0
     with open("/proc/self/uid_map", encoding="ascii") as file:
         for line in file:

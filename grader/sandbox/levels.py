@@ -37,7 +37,9 @@ class Sandbox:
         self._tasks = tasks_of_user()
 
     def fork(self, *, starts_processes: bool = False) -> int:
-        """Fork a worker; return 0 in the child, which must call `give_up_rights` next, and its pid in the parent.
+        """Fork a worker; return its pid in the parent, and 0 in the child.
+
+        The child must call `give_up_rights` next.
 
         Args:
             starts_processes: True if the worker may start processes.
@@ -49,10 +51,13 @@ class Sandbox:
         return os.fork()
 
     def open_peak_reset(self) -> list[int]:
-        """Open, in the child, the file of /proc that resets its peak of memory; return [descriptor], [] without a file.
+        """Open, in the child, the file of /proc that resets the child's peak of memory.
 
         Later an ordinary user could not open it: for the kernel, the process is still what it was when its program was
         started, outside of the namespaces.
+
+        Returns:
+            A list with the descriptor; an empty list if the file cannot be opened.
         """
         if sys.platform != "linux":
             return []
@@ -63,9 +68,11 @@ class Sandbox:
         return []
 
     def give_up_rights(self) -> None:
-        """Give up, in the child, the rights that no worker needs, before its submission and its limits are known.
+        """Give up, in the child, the rights that no worker needs.
 
-        At the level `none`: become a session of its own, which ends with the server.
+        The worker's submission and limits are not known at this time.
+
+        At the level `none`: begin a session of its own, which ends with the server.
         """
         if os.name == "posix" and os.getsid(0) != os.getpid():
             os.setsid()
@@ -73,7 +80,9 @@ class Sandbox:
             kernel.die_with_parent()
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
-        """Give up the remaining rights in the child, once its limits are known; return its working folder.
+        """Give up, in the child, the rights that remain; return the worker's working folder.
+
+        The worker's limits are known at this time.
 
         At the level `none`: set the limits, and change to the empty folder `folder`.
         """
@@ -82,17 +91,21 @@ class Sandbox:
         return folder
 
     def memory_of(self, pid: int, allowed: int) -> int:
-        """Return the bytes of memory that a worker and the processes it started have together; 0 if not known.
+        """Return the bytes of memory of a worker, together with the processes it started.
+
+        The result is 0 if they are not known.
 
         Args:
             pid: the pid of the worker.
-            allowed: the bytes that are allowed; a rough sum is returned if it is not above these, else an exact one.
+            allowed: the bytes that are allowed; a rough sum that is not above them is returned, else an exact one.
         """
         del pid, allowed
         return 0
 
     def end(self, pid: int) -> None:
-        """End a worker and all processes that it started, even if the worker itself has ended already.
+        """End a worker and all processes that it started.
+
+        The worker itself may have ended already.
 
         At the levels `none` and `reduced`: end its session. A process that has left the session goes on.
         """
@@ -113,12 +126,18 @@ class Reduced(Sandbox):
         self._alone = seccomp.load("alone")
 
     def give_up_rights(self) -> None:
-        """Make this worker a session of its own, and give up capabilities and the means to gain privileges."""
+        """Begin a session of its own, and give up privileges.
+
+        These are capabilities, and the means to gain privileges.
+        """
         super().give_up_rights()
         _give_up_privileges()
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
-        """Set limits, forbid processes, and allow only files of the interpreter and in `folder`; return `folder`."""
+        """Set limits, forbid new processes, and limit the usable files; return `folder`.
+
+        Files of the interpreter and those in `folder` stay usable.
+        """
         super().confine(limits, folder)
         # Landlock first, the filters last: they hold for every step after them.
         rules = landlock.make_ruleset(self._readable, [folder, *self._devices], self._listed)
@@ -150,7 +169,7 @@ class Full(Sandbox):
         self._rules = landlock.make_ruleset(["/"], writable) if landlock.abi() else None
 
     def fork(self, *, starts_processes: bool = False) -> int:
-        """Fork a worker into shared namespaces; if it may start processes, into namespaces of its own."""
+        """Fork a worker into shared namespaces, or into its own if it may start processes."""
         self._ended = [pid for pid in self._ended if os.waitpid(pid, os.WNOHANG) == (0, 0)]
         if starts_processes or self._shared is None:
             namespaces = open_namespaces(self._proc, self._here, private=starts_processes)
@@ -172,7 +191,10 @@ class Full(Sandbox):
         return pid
 
     def give_up_rights(self) -> None:
-        """Give up every privilege, all files but the interpreter's and the worker's own, and many system calls."""
+        """Begin a session of its own, and give up privileges, files and system calls.
+
+        The files of the interpreter, and the worker's private files, stay usable.
+        """
         os.setsid()
         # In its own user namespace it had all rights; no step from here on needs them.
         _give_up_privileges()
@@ -201,14 +223,20 @@ class Full(Sandbox):
         return WORK
 
     def memory_of(self, pid: int, allowed: int) -> int:
-        """Return the bytes of memory of a worker and all processes that it started; 0 if it may start no process."""
+        """Return the bytes of memory of a worker, together with the processes it started.
+
+        The result is 0 for a worker that may not start processes.
+        """
         if (namespaces := self._namespaces_of.get(pid)) is None:
             return 0
         roots = [pid_in_proc(self._proc, each) for each in (pid, namespaces.holder)]
         return memory_together(self._proc, roots, allowed)
 
     def end(self, pid: int) -> None:
-        """End a worker; kill the process that holds its own namespaces, if it has any, and so all that it started."""
+        """End a worker and all processes that it started.
+
+        These end with the process that holds the worker's own namespaces, which is killed.
+        """
         super().end(pid)
         if namespaces := self._namespaces_of.pop(pid, None):
             self._close(namespaces)
@@ -278,7 +306,11 @@ def limit_resources(limits: WorkerLimits, address_space: int = 0, tasks: int = 0
 
 
 def address_space_of_self(proc: int | None = None) -> int:
-    """Return the bytes of address space of this process; `proc` is a descriptor of a proc file system."""
+    """Return the bytes of address space of this process; 0 if not on Linux.
+
+    Args:
+        proc: a descriptor of a proc file system's folder; without it, /proc is read.
+    """
     try:
         descriptor = os.open("/proc/self/statm" if proc is None else "self/statm", os.O_RDONLY, dir_fd=proc)
     except FileNotFoundError:
@@ -288,7 +320,10 @@ def address_space_of_self(proc: int | None = None) -> int:
 
 
 def tasks_of_user() -> int:
-    """Return the number of threads of this user on the whole machine, as Linux limits it; 0 where /proc hides them."""
+    """Return the number of threads of this user on the whole machine.
+
+    Linux limits this number. Processes that /proc hides are not counted.
+    """
     count = 0
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if name.isdecimal():

@@ -27,7 +27,9 @@ Result = TypeVar("Result")
 
 
 def require_room(proc: int) -> None:
-    """Raise `OSError` unless the kernel allows `AT_ONCE` workers at the same time, each with its own namespaces.
+    """Raise `OSError` unless the kernel allows `AT_ONCE` workers at the same time.
+
+    Each of them has namespaces of its own.
 
     Raises:
         OSError: the kernel refuses a step, or so many namespaces.
@@ -58,7 +60,13 @@ def require_room(proc: int) -> None:
 
 
 def _wait_or_make_again(begun: Opening, again: Callable[..., Namespaces]) -> Namespaces:
-    """Wait until namespaces are set up, and return them; if the kernel ran out of namespaces, make them again.
+    """Wait until namespaces are set up, and return them.
+
+    If the kernel runs out of namespaces, they are made again.
+
+    Args:
+        begun: the namespaces that are being set up.
+        again: a function that makes such namespaces; its argument is `private`.
 
     Raises:
         OSError: the kernel refuses a step, or has no more namespaces all the time.
@@ -72,10 +80,12 @@ def _wait_or_make_again(begun: Opening, again: Callable[..., Namespaces]) -> Nam
 
 
 def retry_while_out_of_namespaces(action: Callable[[], Result]) -> Result:
-    """Call a function, again for a while if it fails because the kernel has no more namespaces; return its result.
+    """Call a function until the kernel has enough namespaces for it; return its result.
+
+    It is retried for about two seconds.
 
     Raises:
-        OSError: the function failed for another reason, or for this one each time.
+        OSError: the function failed for another reason, or the kernel had too few namespaces each time.
     """
     for pause in _PAUSES_S:
         try:
@@ -88,7 +98,9 @@ def retry_while_out_of_namespaces(action: Callable[[], Result]) -> Result:
 
 
 def advice(reason: str, settings: str = "/proc/sys") -> str:
-    """Return a text on the kernel settings that may be why namespaces were refused; "" if no setting explains it.
+    """Return a text on kernel settings that may be why namespaces were refused.
+
+    The text is "" if no setting explains it.
 
     Args:
         reason: the error of the kernel, with its name such as ENOSPC.

@@ -71,7 +71,7 @@ class Opening(NamedTuple):
 
 
 def begin_namespaces(proc: int, here: int, *, private: bool) -> Opening:
-    """Begin to make namespaces for workers, and return an `Opening`, whose `wait` returns them when they are set up.
+    """Begin to make namespaces for workers; return an `Opening` to wait for them.
 
     Namespaces of one worker get a user, a private file system and a loopback device, over which its processes talk.
     Namespaces that workers share are of the kinds in `kernel.SHARED`; each worker gets its own of the other kinds when
@@ -80,7 +80,7 @@ def begin_namespaces(proc: int, here: int, *, private: bool) -> Opening:
     Args:
         proc: a descriptor of a proc file system's folder.
         here: a pidfd of this process, which names its own process namespace.
-        private: True if they are for one worker.
+        private: True if the namespaces are for one worker.
 
     Raises:
         OSError: the kernel refuses the first step.
@@ -93,12 +93,14 @@ def begin_namespaces(proc: int, here: int, *, private: bool) -> Opening:
 
 
 def open_namespaces(proc: int, here: int, *, private: bool) -> Namespaces:
-    """Make namespaces for workers, and wait until they are set up; the arguments are those of `begin_namespaces`.
+    """Make namespaces for workers, and wait until they are set up.
+
+    See `begin_namespaces`.
 
     Args:
         proc: a descriptor of a proc file system's folder.
         here: a pidfd of this process, which names its own process namespace.
-        private: True if they are for one worker.
+        private: True if the namespaces are for one worker.
 
     Raises:
         OSError: the kernel refuses a step.
@@ -107,7 +109,9 @@ def open_namespaces(proc: int, here: int, *, private: bool) -> Namespaces:
 
 
 def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
-    """Fork a process into namespaces; return 0 in the child, once all is set up there, and its pid in the parent.
+    """Fork a process into namespaces; return its pid in the parent, and 0 in the child.
+
+    The child returns once all is set up there.
 
     Args:
         namespaces: the namespaces that it enters.
@@ -125,7 +129,7 @@ def fork_into(namespaces: Namespaces, proc: int, here: int) -> int:
 
 
 def _fork_child(enter: Callable[[], None], set_up: Callable[[], None], here: int) -> tuple[int, int]:
-    """Fork a child into the process namespace that `enter` selects, and call `set_up` in the child.
+    """Fork a child into the process namespace that `enter` selects; call `set_up` there.
 
     Args:
         enter: a function that selects the process namespace of the children that this process forks from then on.
@@ -181,7 +185,9 @@ def _wait_until_set_up(pid: int, refusal: int) -> None:
 
 
 def _set_up_namespaces(proc: int, *, private: bool) -> None:
-    """Enter new namespaces in the process that will hold them; if for one worker, set up its user, files, loopback.
+    """Enter new namespaces, in the process that will hold them.
+
+    Namespaces for one worker also get its user, its files and a loopback device.
 
     Args:
         proc: a descriptor of a proc file system's folder, through which the worker's user is mapped.
@@ -202,7 +208,9 @@ def _set_up_namespaces(proc: int, *, private: bool) -> None:
 
 
 def _join_namespaces(namespaces: Namespaces, proc: int) -> None:
-    """Enter, in a worker, the namespaces of a holder, and make new namespaces of the kinds that are not shared.
+    """Enter, in a worker, the namespaces of a holder.
+
+    If workers share these, new namespaces of the other kinds are made for the worker.
 
     Args:
         namespaces: the namespaces of the holder.
@@ -221,7 +229,10 @@ def _join_namespaces(namespaces: Namespaces, proc: int) -> None:
 
 
 def _wait_until_killed() -> NoReturn:
-    """Give up rights and descriptors, and wait until this process, which holds namespaces, is killed."""
+    """Give up rights and descriptors, and wait until this process is killed.
+
+    This process holds namespaces.
+    """
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     # It stays traceable, or no worker could join; what lives in there has no system call to trace with.

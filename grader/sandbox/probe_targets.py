@@ -34,7 +34,10 @@ class ProbeTargets(NamedTuple):
 
 @contextlib.contextmanager
 def open_probe_targets() -> Iterator[ProbeTargets]:
-    """Open sockets and make files for probes, yield their names, and close and remove them at the end."""
+    """Open sockets and make files that probes try to reach; yield their names.
+
+    They are closed and removed at the end.
+    """
     name = f"grade-{secrets.token_hex(8)}"
     with (
         tempfile.TemporaryDirectory(prefix="grade-probes-") as root,

@@ -58,22 +58,29 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 def isolated_command(module: str, *arguments: str) -> list[str]:
-    """Return the command that runs a module of this package in a fresh interpreter with our own search path."""
+    """Return the command that runs a module of this package in a fresh interpreter.
+
+    The interpreter gets our own search path.
+    """
     flags = ["-I", "-B", "-X", "utf8"]
     return [sys.executable, *flags, "-c", _BOOT, json.dumps(_search_path()), _PACKAGE, module, *arguments]
 
 
 def isolated_plain_command(module: str, *arguments: str) -> list[str]:
-    """Return the command that runs a module of this package in an interpreter with the standard library alone."""
+    """Return the command that runs a module of this package without other packages.
+
+    The interpreter has the standard library alone.
+    """
     flags = ["-I", "-S", "-B", "-X", "utf8"]
     return [os.path.realpath(sys.executable), *flags, "-c", _BOOT, "null", _PACKAGE, module, *arguments]
 
 
 def clean_environment(**extra: str) -> dict[str, str]:
-    """Return the environment of our processes: the user's variables on an allowlist, and `extra`.
+    """Return the environment of our processes.
 
-    So it has no secret, and no option of the user's that changes a verdict. The number of threads is one, so that the
-    linear-algebra library starts none of its own before a fork.
+    It consists of the user's variables on an allowlist, and of `extra`. So it has no secret, and no option of the
+    user's that changes a verdict. The number of threads is one, so that the linear-algebra library starts none of its
+    own before a fork.
     """
     inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -81,12 +88,18 @@ def clean_environment(**extra: str) -> dict[str, str]:
 
 
 def workers_environment() -> dict[str, str]:
-    """Return the environment of workers: that of our other processes, a fixed hash seed, and settings of malloc."""
+    """Return the environment of workers.
+
+    It is that of our other processes, with a fixed hash seed and settings of malloc.
+    """
     return clean_environment(PYTHONHASHSEED="0", GLIBC_TUNABLES=_TUNABLES)
 
 
 def interpreter_paths() -> list[str]:
-    """Return the absolute paths that our processes read from: interpreter, packages, libraries, and this package."""
+    """Return the absolute paths that our processes read from.
+
+    They are those of the interpreter, of packages, of libraries, and of this package.
+    """
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     folders = [path for prefix in prefixes for path in _folders_of_prefix(prefix)]
     paths = [*folders, *_search_path(), *_named_libraries(), *_link_targets(sys.executable), _PACKAGE]
@@ -94,10 +107,11 @@ def interpreter_paths() -> list[str]:
 
 
 def workers_paths() -> tuple[list[str], list[str]]:
-    """Return the paths that workers may read, and the folders in which they may see the names of files.
+    """Return the paths that workers may read, and folders of which they see the file names.
 
-    These are the paths of `interpreter_paths`, but of a folder in PYTHONPATH only the packages that are installed in
-    it: the user's own files may lie beside them. Their names are seen, or Python could not look into the folder.
+    The paths are those of `interpreter_paths`, but of a folder in PYTHONPATH only the packages that are installed in
+    it: the user's own files may lie beside them. The folders are those in PYTHONPATH: Python could not look into them
+    without the names.
     """
     named = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isdir(path)]
     folders = {os.path.abspath(path) for path in named} | {os.path.realpath(path) for path in named}
@@ -108,9 +122,11 @@ def workers_paths() -> tuple[list[str], list[str]]:
 
 
 def plain_paths() -> tuple[list[str], list[str]]:
-    """Return the paths that workers with the standard library alone may read, and folders in them that stay hidden.
+    """Return the paths that workers with the standard library alone may read.
 
-    The hidden folders are all that packages are installed in, also those of the system's own Python.
+    Returns:
+        The paths, and the folders in them that stay hidden: all that packages are installed in, also those of the
+        system's own Python.
     """
     from pathlib import Path  # here, as a typed command waits for the imports of this module
 
@@ -128,12 +144,12 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _named_libraries() -> list[str]:
-    """Return the absolute folders in LD_LIBRARY_PATH."""
+    """Return the absolute paths in LD_LIBRARY_PATH."""
     return [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if os.path.isabs(path)]
 
 
 def _installed_in(folder: str) -> list[str]:
-    """Return the paths of the packages and modules that are installed in a folder, with their metadata.
+    """Return the paths of what is installed in a folder: packages, modules and metadata.
 
     PyTorch and NumPy are found without metadata, too: somebody may have built them in place.
     """
@@ -149,7 +165,10 @@ def _installed_in(folder: str) -> list[str]:
 
 
 def _folders_of_prefix(prefix: str) -> list[str]:
-    """Return the folders of an installation's prefix: all of it, or only the libraries if other programs share it."""
+    """Return the folders to read of an installation with this prefix.
+
+    That is the prefix itself, or only its libraries if other programs share it.
+    """
     return [f"{prefix}/lib", f"{prefix}/lib64"] if prefix in ("/", "/usr", "/usr/local") else [prefix]
 
 
@@ -176,7 +195,9 @@ def kill(pid: int) -> None:
 
 
 def bind_in(folder: str, name: str, sock: socket.socket) -> None:
-    """Bind a Unix socket to a name in a folder, whose path may be longer than the address of a socket. Linux only.
+    """Bind a Unix socket to a name in a folder, on Linux.
+
+    The path of the folder may be longer than the address of a socket.
 
     Args:
         folder: the path of the folder.
@@ -191,10 +212,10 @@ def bind_in(folder: str, name: str, sock: socket.socket) -> None:
 
 
 def remove_folder(folder: str) -> None:
-    """Remove a folder and everything in it, except files that this user has no right to remove.
+    """Remove a folder and everything in it.
 
-    Inner folders are moved up first: no path here gets longer than two names, and nothing recurses. Links are removed
-    and never followed. The folder must not change meanwhile.
+    Files that this user has no right to remove stay. Inner folders are moved up first: no path here gets longer than
+    two names, and nothing recurses. Links are removed and never followed. The folder must not change meanwhile.
     """
     before: set[str] = set()
     # Until nothing is left, or nothing that this user can remove.
@@ -207,7 +228,10 @@ def remove_folder(folder: str) -> None:
 
 
 def _remove_entry(entry: os.DirEntry[str], up: str) -> None:
-    """Remove a file; or a folder with its files, after its own folders were moved into the folder `up`."""
+    """Remove a file, or a folder with its files.
+
+    The folders in it are moved into the folder `up` before that.
+    """
     inner = _entries(entry.path) if entry.is_dir(follow_symlinks=False) else None
     for each in inner or ():
         with contextlib.suppress(OSError):

@@ -22,7 +22,9 @@ _KILL_AND_TGKILL = {"x86_64": (62, 234), "aarch64": (129, 131)}
 
 
 def load(*names: str) -> list[bytes]:
-    """Return the named filters of system calls for this architecture, read here as workers cannot read files later.
+    """Return the named filters of system calls for this architecture.
+
+    They are read before they are applied, as workers cannot read files later.
 
     Raises:
         OSError: this architecture has no filters.
@@ -38,9 +40,10 @@ def apply(programs: list[bytes]) -> None:
 
 
 def signals_to_itself_only(pid: int) -> bytes:
-    """Return a filter that lets a process send signals to itself alone, as `abort` of the C library does.
+    """Return a filter that allows a process to send signals to itself alone.
 
-    It is written by hand, as the pid is a part of it; the filters in the package are built ahead.
+    `abort` of the C library does so. The filter is written by hand, as the pid is a part of it; the filters in the
+    package are built ahead.
 
     Args:
         pid: the pid of the process.

@@ -26,10 +26,11 @@ _KEPT = "__dynamo_disable"
 
 
 def skip_slow_imports() -> None:
-    """Keep those functions of PyTorch that it never compiles from importing its compiler when they run.
+    """Keep functions of PyTorch from importing its compiler when they run.
 
-    Such are the steps of optimizers, the Python code of operators on the meta device, checkpoints and more, as far as
-    they are loaded by now. A call after the compiler was loaded runs as without this patch.
+    These are functions that PyTorch never compiles: the steps of optimizers, the Python code of operators on the meta
+    device, checkpoints and more, as far as they are loaded by now. A call after the compiler was loaded runs as without
+    this patch.
 
     The functions are found through the garbage collector, so this must come before `gc.freeze`.
     """
@@ -64,7 +65,7 @@ def _skip_compiler(plain: Callable[..., Any], recursive: bool) -> Callable[..., 
 
 
 def _step_without_compiler(step: FunctionType) -> Callable[..., Any]:
-    """Return the `step` of an optimizer in a wrapper that keeps it from importing PyTorch's compiler."""
+    """Return a wrapper of an optimizer's `step` that does not import PyTorch's compiler."""
 
     @functools.wraps(step)
     def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:

@@ -47,7 +47,10 @@ class WorkerLimits:
 
     @property
     def tasks(self) -> int:
-        """Return how many processes and threads are allowed together: the kernel has one limit for both."""
+        """Return how many processes and threads are allowed together.
+
+        The kernel has one limit for both.
+        """
         return THREADS if self.processes == 1 else self.processes + THREADS_OF_MANY
 
 

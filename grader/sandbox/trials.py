@@ -76,7 +76,10 @@ class _Probes:
         return ""
 
     def threads(self) -> str:
-        """Return "" if threads run, also those of PyTorch; else a text on what fails."""
+        """Return "" if this worker can run threads, else why not.
+
+        Threads of PyTorch are tried, too.
+        """
         done = threading.Event()
         threading.Thread(target=done.set).start()
         if not done.wait(5):
@@ -236,7 +239,7 @@ _DAEMONS = "daemons"
 
 
 def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
-    """Run all probes in throw-away workers; return what each found, by the name of its promise, "" if it holds.
+    """Run all probes in throw-away workers.
 
     They run in a worker of each kind: one for an exercise that allows no processes, as most do, and one that may start
     processes and open sockets. See `grader.runner.promises`.
@@ -244,6 +247,9 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     Args:
         sandbox: the sandbox that confines the workers.
         wanted: the message with the files and processes that the probes try to reach.
+
+    Returns:
+        A dict from the name of each promise to why it does not hold, or to "" if it holds.
     """
     alone, many = (
         WorkerLimits(_CPU_S, wanted.memory_mb, _FILE_MB, processes=processes) for processes in (1, _PROCESSES)
@@ -289,7 +295,7 @@ class _ThrowAwayWorker(NamedTuple):
 def _start_worker(
     sandbox: Sandbox, folder: str, limits: WorkerLimits, action: Callable[[], dict[str, str]], *, waits: bool = False
 ) -> _ThrowAwayWorker:
-    """Fork a throw-away worker, confine it, and let it run a function, at once or when `_finish_worker` is called.
+    """Fork a throw-away worker, confine it, and let it run a function.
 
     Args:
         sandbox: the sandbox that confines it.
@@ -323,10 +329,12 @@ def _start_worker(
 
 
 def _finish_worker(sandbox: Sandbox, begun: _ThrowAwayWorker) -> tuple[dict[str, str], bool]:
-    """Wait until a throw-away worker has run its function, end the worker, and return the function's result.
+    """Wait for the result of a throw-away worker, and end the worker.
+
+    A worker that waits runs its function now.
 
     Returns:
-        The result, {} if the function did not return; and whether a process is left after the worker's end.
+        The result, {} if the function did not return; and True if a process is left after the worker's end.
     """
     if begun.waits:
         with contextlib.suppress(OSError):  # it was killed, and says nothing
@@ -343,11 +351,14 @@ def _finish_worker(sandbox: Sandbox, begun: _ThrowAwayWorker) -> tuple[dict[str,
 
 
 def _read_answer(descriptor: int, latest: float) -> tuple[bytes, bool]:
-    """Read from a socket up to the end mark or a deadline; return the bytes, and whether the other end was closed.
+    """Read from a socket up to the end mark or a deadline.
 
     Args:
         descriptor: the descriptor of the socket.
         latest: the deadline, by the monotonic clock.
+
+    Returns:
+        The bytes, and True if the other end was closed.
     """
     said = b""
     poll = select.poll()
@@ -364,9 +375,12 @@ def _read_answer(descriptor: int, latest: float) -> tuple[bytes, bool]:
 
 
 def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
-    """Run the probes and return their results; leave behind a process in a session of its own.
+    """Run probes, and leave behind a process in a session of its own.
 
-    It keeps the socket open, which shows whether it outlives the worker.
+    The process keeps the socket open, which shows whether it outlives the worker.
+
+    Returns:
+        The result of `_run_probes`.
     """
     found = _run_probes(targets, names, starts_processes=True)
     try:
@@ -385,12 +399,15 @@ def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
 
 
 def _run_probes(targets: TryOut, names: Iterable[str], *, starts_processes: bool) -> dict[str, str]:
-    """Run the named probes in this process; return what each found, by its name, "" if its promise holds.
+    """Run the named probes in this process.
 
     Args:
         targets: the message with the files and processes that the probes try to reach.
         names: the names of the probes.
         starts_processes: True if this worker may start processes.
+
+    Returns:
+        A dict from the name of each probe to what it found, or to "" if its promise holds.
     """
     probes, results = _Probes(targets, starts_processes=starts_processes), {}
     for name in names:
@@ -403,7 +420,9 @@ def _run_probes(targets: TryOut, names: Iterable[str], *, starts_processes: bool
 
 
 def _first_success(attempts: _Attempts) -> str:
-    """Try actions until the kernel permits one, and return the text of that one; "" if the kernel refuses all.
+    """Try actions until the kernel permits one; return the text of that action.
+
+    The result is "" if the kernel refuses all of them.
 
     Args:
         attempts: pairs of a text and an action.

@@ -62,7 +62,7 @@ class FileView:
         """Return the paths that workers see, the outermost first.
 
         None of them is a hidden folder, or lies inside another one. A path of `shown` is returned even if it lies in a
-        hidden folder, as a virtual environment in a course's does.
+        hidden folder, such as a virtual environment in the folder of a course.
         """
         hidden = {os.path.realpath(path) for path in self.hidden}
         named = (*self.shown, *_SYSTEM, _PROCESSOR, *_SETTINGS)
@@ -77,7 +77,10 @@ class FileView:
 
 
 def _visible_parts(place: str, hidden: set[str]) -> Iterator[str]:
-    """Yield a path itself, or if hidden folders lie in it, the files and folders in it that are not hidden."""
+    """Yield a path itself, unless it is hidden or a folder with hidden folders in it.
+
+    Of a folder with hidden folders in it, the visible parts are yielded.
+    """
     if place in hidden:
         return
     if not os.path.islink(place) and any(path.startswith(place.rstrip("/") + "/") for path in hidden):
@@ -112,7 +115,10 @@ def build_root(view: FileView) -> None:
 
 
 def _mount_in_root(root: str, path: str) -> None:
-    """Mount one folder or file of the machine in the new root, read-only; copy a symbolic link."""
+    """Mount a folder or file of the machine in the new root, read-only.
+
+    A symbolic link is copied.
+    """
     target = root + path
     if os.path.lexists(target) and not os.path.isdir(target):
         return
@@ -144,7 +150,12 @@ def _fill_root(root: str) -> None:
 
 
 def mount_private(size_mb: int, files: int) -> None:
-    """Mount a private, capped file system with empty folders for work and temporary files."""
+    """Mount a private, capped file system with empty folders for work and temporary files.
+
+    Args:
+        size_mb: the MiB that all its files may take.
+        files: the number of files and folders that it may have.
+    """
     flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
     kernel.mount("tmpfs", PRIVATE, "tmpfs", flags, f"mode=755,size={size_mb}m,nr_inodes={files}")
     for name in _PRIVATE_FOLDERS:

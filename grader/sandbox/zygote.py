@@ -42,7 +42,7 @@ _CHECK_PROCESS = "grader.check_process.forked"
 
 
 def main() -> Callable[[], None]:
-    """Import what children need, then fork the processes that hosts ask for until all hosts have closed their sockets.
+    """Import what children need, then fork processes for hosts until all hosts are gone.
 
     Returns:
         The function that the caller calls next, when this frame is gone: in a forked process, its own main function.
@@ -86,7 +86,9 @@ def main() -> Callable[[], None]:
 
 
 def _prepare_fully(libraries: Any) -> None:
-    """Take the steps that make forks faster, and that were put off so that the first command started sooner.
+    """Take the steps that were postponed so that the first command starts sooner.
+
+    They make later forks faster.
 
     Args:
         libraries: the `WithTorch` of `grader.worker.with_torch` that workers inherit.
@@ -134,7 +136,12 @@ def _start_worker_server(plan: start_messages.LaunchPlan, libraries: Any, host: 
 
 
 def _prepare_check_process(channel: int, *servers: int) -> Callable[[], None]:
-    """Prepare this process as a check process, with its channel on the standard streams; return its main function."""
+    """Prepare this process as a check process; return its main function.
+
+    Args:
+        channel: the descriptor of its channel to the host, which becomes its standard input and output.
+        servers: the descriptors of its sockets to worker servers.
+    """
     kernel.set_name("grade-check")
     for stream in (INPUT, OUTPUT):
         os.dup2(channel, stream)
