@@ -60,7 +60,7 @@ class ProxyTarget:
 
     @property
     def of_probe(self) -> bool:
-        """Whether the object is a function of a probe, and not one of the student's module."""
+        """Return True for a function of a probe, False for an object of the student's module."""
         return bool(self.child[0] == "name" and self.child[1] != "student")
 
 
@@ -102,21 +102,30 @@ class Proxy:
         return length
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the items of the object, which arrive together, as a list."""
+        """Iterate over the items of the object.
+
+        The worker sends all items in one reply.
+        """
         return iter(target_of(self).connection.ask("iter", [self], owned_name_of(self), shown_name(self)))
 
     def __del__(self) -> None:
-        """Have the worker forget the object; the next request to the worker contains the object's number."""
+        """Add the object's number to those that the worker forgets at its next request.
+
+        Nothing is added if the object has a name or its worker has ended.
+        """
         target = target_of(self)
         if target.generation and target.generation == target.connection.generation:
             target.connection.dropped.append(target.child[1])
 
     def __word__(self) -> str:
-        """Return the name of the object in messages; `Public` calls this for a proxy among its words."""
+        """Return the name of the object in messages.
+
+        `Public` calls this for each proxy among its words.
+        """
         return target_of(self).word
 
     def __repr__(self) -> str:
-        """Return the name of the object in messages, or "<proxy of CLASS>" if it has none."""
+        """Return the object's name in messages, or "<proxy of CLASS>" without such a name."""
         target = target_of(self)
         return f"<proxy of {target.kind}>" if target.kind else target.word
 
@@ -143,16 +152,19 @@ def is_proxy(value: object) -> bool:
 
 
 def target_of(proxy: Proxy) -> ProxyTarget:
-    """Return the `ProxyTarget` of a proxy: the place of its object, and the name of that object in messages."""
+    """Return the `ProxyTarget` of a proxy.
+
+    It says in which worker the object is, under which number or name, and how messages name the object.
+    """
     target: ProxyTarget = object.__getattribute__(proxy, "_Proxy__target")
     return target
 
 
 def function_proxy(function: Any) -> Proxy:
-    """Return `function` itself if it is a proxy of an object in a worker; raise an error for anything else.
+    """Return `function` itself if it is a proxy; raise an error for anything else.
 
     Raises:
-        NotUsable: `function` is a value, as the student's file has no function under that name.
+        NotUsable: `function` is a copy of a value: the student's file assigns a value to the name that the check calls.
         Unsupported: `function` is a function of the check's own.
     """
     if is_proxy(function):
@@ -166,10 +178,10 @@ def connection_of(function: Any) -> Connection:
     """Return the connection to the worker in which a proxy's object lives.
 
     Args:
-        function: the proxy; another value raises an error.
+        function: the proxy.
 
     Raises:
-        NotUsable: `function` is a value, as the student's file has no function under that name.
+        NotUsable: `function` is a copy of a value: the student's file assigns a value to the name that the check calls.
         Unsupported: `function` is a function of the check's own.
     """
     return target_of(function_proxy(function)).connection
@@ -181,12 +193,18 @@ def shown_name(proxy: Proxy) -> str:
 
 
 def kind_of(proxy: Proxy) -> str:
-    """Return the name of the class of a proxy's object, as its worker claims; "function" if it claims none."""
+    """Return the class name of a proxy's object; "function" if its worker sent no class.
+
+    The name is what the worker claims.
+    """
     return target_of(proxy).kind or "function"
 
 
 def owned_name_of(proxy: Proxy, attribute: str = "") -> str:
-    """Return the name in messages of a proxy's object, or of its attribute: "your `Counter`", "the probe `f`"."""
+    """Return the name in messages of a proxy's object or of its attribute, with the owner.
+
+    Examples are "your `Counter`", "your `Counter.add`" and "the probe `f`".
+    """
     target = target_of(proxy)
     word = f"{target.word}.{attribute}" if attribute else target.word
     return f"the probe `{word}`" if target.of_probe else f"{target.connection.owner} `{word}`"
@@ -204,10 +222,13 @@ def proxy_of_name(connection: Connection, name: str, space: str = "student") -> 
 
 
 def _read_left_out(row: Any) -> tuple[str, int, str]:
-    """Return file, line and package of a statement that did not run, as it needs that forbidden package.
+    """Read one row about a statement that was left out because it needs a forbidden package.
 
     Args:
-        row: the three values as the worker sent them, untrusted; a wrong form returns ("", 0, "").
+        row: the file, the line and the package, as the worker sent them; untrusted.
+
+    Returns:
+        The file, the line and the package; ("", 0, "") for a row of a wrong form.
     """
     match row:
         case [str(file), int(line), str(package)] | (str(file), int(line), str(package)):
@@ -274,26 +295,31 @@ class Connection:
         self._outputs: dict[int, tuple[str, int]] = {}
 
     def with_new_worker(self) -> Connection:
-        """Return another connection, which has the same files and a worker of its own; the caller closes it."""
+        """Return another connection with the same files, which starts its own worker.
+
+        The caller closes it.
+        """
         # Losses are counted anew: a timed call that is stopped on purpose must not use up what the checks may lose.
         record = Record(self.record.seed, self.record.renew)
         return replace(self, record=record, student=None, reference=None)
 
     def begin_check(self, record: Record, limits: Limits | None = None) -> None:
-        """Use a new record for the check that begins now, and new limits unless `limits` is None.
+        """Set the record and the limits of the check that begins now.
 
         Args:
             record: the record of the check.
-            limits: the limits of the check; with None, those in use stay.
+            limits: the limits of the check; None to keep those of the check before.
         """
         self.record, self._seeded = record, False
         self.limits = limits or self.limits
 
     def names(self) -> dict[str, str]:
-        """Return the public names of the module and their kinds; load the module if needed.
+        """Return the public names of the module, each with "callable" or "value".
+
+        The worker loads the module first if it has not.
 
         Raises:
-            NotUsable: it does not load.
+            NotUsable: the module does not load.
             WorkerLost: the worker was lost.
         """
         if self._unloadable is not None:
@@ -305,11 +331,18 @@ class Connection:
         return self._names
 
     def known_names(self) -> dict[str, str]:
-        """Return what `names` returned at the last load of the module; load it only if it has never been loaded."""
+        """Return the public names of the module as of its last load, even by a lost worker.
+
+        Each name has "callable" or "value". The module is loaded only if it was never loaded before.
+        """
         return self.names() if self._names is None else self._names
 
     def _load(self) -> dict[str, str]:
-        """Have the worker load the module and the data files; return the public names of the module and their kinds."""
+        """Have the worker load the module, and return the module's public names.
+
+        Each name has "callable" or "value". The worker gets the data files, too. Statements that were left out go into
+        `left_out`.
+        """
         self._probes, self._seeded, self.dropped = {}, False, []
         what = f"{self.owner} {self.module}.py"
         # The files of the course come last, and replace others of their names.
@@ -336,7 +369,10 @@ class Connection:
         return names
 
     def load_probe(self, name: str, source: str) -> str:
-        """Send a probe file to the worker, unless it is there; return the name of its module in requests."""
+        """Send a probe file to the worker, and return the name of its module in requests.
+
+        Nothing is sent if the worker has this file already.
+        """
         self.names()
         if self._probes.get(name) != source:
             self._ask_loaded_worker("probe", [name, source], f"the probe {name}", "", self.limits.load_s)
@@ -353,13 +389,15 @@ class Connection:
         called: Proxy | None = None,
         noted: Call | None = None,
     ) -> Any:
-        """Call an object in the worker and return its result; arguments that it mutates there are mutated here, too.
+        """Call an object in the worker, and return the result.
+
+        What the call changes in its arguments in the worker is changed in the check's arguments, too.
 
         Args:
             target: the object.
             args: its arguments.
             kwargs: its arguments by name.
-            called: the student's function that a probe calls, which messages name; None for other targets.
+            called: the student's function that the probe `target` calls, and that messages name; None without a probe.
             noted: the call as `note_call` returned it for `called`; unused if `called` is None.
         """
         if called is None:
@@ -384,7 +422,7 @@ class Connection:
         )
 
     def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1) -> Call | None:
-        """Record that the check calls an object, and return the `Call` if the record keeps its arguments.
+        """Record the name of an object that the check is about to call.
 
         Args:
             target: the object that is called.
@@ -393,7 +431,7 @@ class Connection:
             ranks: the number of ranks that call it at the same time.
 
         Returns:
-            The `Call`, for `ask` to store with its encoded arguments; None if the record does not keep them.
+            The `Call`, for `ask` to store with its encoded arguments; None if the record does not keep this call.
         """
         own = target_of(target)
         self.record.begin_call(own.word, of_probe=own.of_probe)
@@ -448,13 +486,16 @@ class Connection:
         *,
         sends_copies: bool = False,
     ) -> Any:
-        """Send a request to a worker that has loaded the module; return the value of the reply, as `ask` does."""
+        """Do what `ask` does, with a worker that has loaded the module."""
         encoded = self._encode(values, noted, sends_copies=sends_copies)
         frame = self.exchange_messages(dict(encoded.tree, do=operation), encoded.memory, what, seconds)
         return self.value_of(frame, what, word, encoded.table)
 
     def _encode(self, values: Sequence[Any], noted: Call | None, *, sends_copies: bool) -> EncodedCall:
-        """Encode the values of a request; if `noted` is a call, keep the encoded request in the record."""
+        """Encode the values of a request.
+
+        If `noted` is a call, the record keeps it with the encoded request.
+        """
         original = (self.student or self).record
         with original.arguments_as_they_were() if sends_copies else nullcontext():
             noted_values = () if noted is None else noted.values
@@ -473,7 +514,7 @@ class Connection:
         seconds: float,
         mapped: tuple[int, int] | None = None,
     ) -> Frame:
-        """Send an encoded message, wait for its reply, and return the reply as a frame, not decoded.
+        """Send an encoded message, and return the worker's reply as a frame, not decoded.
 
         Args:
             tree: the message without its blocks of memory.
@@ -501,7 +542,9 @@ class Connection:
         return frame
 
     def value_of(self, frame: Frame, what: str, word: str, table: ObjectTable) -> Any:
-        """Return the value of a reply, and apply the changes that student code made to its arguments.
+        """Return the value of a reply; raise what student code raised.
+
+        First, the changes that student code made to its arguments are applied to the check's values.
 
         Args:
             frame: the reply.
@@ -532,10 +575,14 @@ class Connection:
         return values[0]
 
     def _encode_proxy(self, value: Any) -> list[Any]:
-        """Return the part of a message that stands for a proxy's object.
+        """Return the node that represents a proxy's object in a message to its worker.
+
+        Args:
+            value: a proxy, or any other value that cannot be encoded.
 
         Raises:
-            Unsupported: the object is in another worker, or `value` is not a proxy and cannot be sent.
+            Unsupported: the object is in another process, or `value` is not a proxy.
+            RuntimeError: the worker that had the object has ended.
         """
         if not is_proxy(value) and self.without:
             raise Unsupported(
@@ -556,11 +603,11 @@ class Connection:
         return list(target.child)
 
     def _proxy_from_reply(self, word: str, *child: Any) -> Proxy:
-        """Return the proxy of an object that a reply contains as `"proxy", number, class`.
+        """Return the proxy of an object that stays in the worker, from its node in a reply.
 
         Args:
             word: the name of the object in messages.
-            child: the child that the reply contains; untrusted.
+            child: the node: "proxy", the object's number, and the name of its class; untrusted.
         """
         expect(len(child) == 3 and child[0] == "proxy", "an invalid proxy")
         _, number, kind = child
@@ -575,10 +622,12 @@ class Connection:
     # -- the worker, and its loss -------------------------------------------------------------------------------------
 
     def live_worker(self) -> WorkerProcess:
-        """Return the running worker, or start one that has loaded nothing yet.
+        """Return the running worker; start one if none runs.
+
+        A worker that is started here has loaded nothing yet.
 
         Raises:
-            WorkerLost: the worker did not start, or so many were lost before that no other is started.
+            WorkerLost: the worker did not start, or too many workers were lost before.
         """
         # Noted each time: the verdict is read from the record, even if the check caught the exception.
         if self._losses.final is not None:
@@ -599,10 +648,12 @@ class Connection:
         return self.worker
 
     def raise_if_given_up(self, what: str) -> None:
-        """Raise `WorkerLost` if a request is given up, after a timeout or too many lost workers.
+        """Raise `WorkerLost` if this request must not be sent again.
+
+        A request is given up after it timed out, or after it lost too many workers.
 
         Args:
-            what: the name of the request in messages, by which its losses are counted.
+            what: the name of the request in messages, by which lost workers are counted.
         """
         if (lost := self._losses.given_up.get(what)) is not None:
             if lost.verdict is Verdict.TIMED_OUT:
@@ -611,12 +662,12 @@ class Connection:
             raise lost
 
     def _note_lost_worker(self, lost: WorkerLost, what: str, *, full_time: bool = False) -> None:
-        """Record that the worker was lost during a request, and end it.
+        """Record that the worker was lost during a request, and close it.
 
         Args:
             lost: the exception that says how the worker was lost.
             what: the name of the request in messages; "" if the worker did not start.
-            full_time: True if the request had at least the usual seconds for a call; it is given up if it times out.
+            full_time: True if the request had at least the usual seconds for a call. Only then a timeout gives it up.
         """
         with suppress(ProtocolError):
             lost.frames = read_traceback(lost.stack)
@@ -626,7 +677,7 @@ class Connection:
         self.close()
 
     def end_for_protocol_error(self, what: str, fault: object) -> WorkerLost:
-        """End the worker, which broke the protocol, and return the `WorkerLost` that the caller raises.
+        """Close a worker that broke the protocol, and return the error for the caller to raise.
 
         Args:
             what: the name of the request in messages.
@@ -637,11 +688,14 @@ class Connection:
         return lost
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """Pause all other workers with submissions while the block runs."""
+        """Pause all other workers that run submissions, while the block runs."""
         return self.starter.pause_others(self.worker)
 
     def outputs(self) -> dict[int, tuple[str, int]]:
-        """Return the beginning of what each worker printed and how many lines follow, by the worker's number from 1."""
+        """Return what each worker printed, by the worker's number from 1.
+
+        Each value has the beginning of the text, and the number of lines that follow.
+        """
         if self.worker is not None:
             self._outputs[self.generation] = self.worker.read_output(self.limits.shown_output_kb * 1024)
         return dict(self._outputs)

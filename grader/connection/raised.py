@@ -71,10 +71,12 @@ class Raised:
 
     @classmethod
     def read(cls, row: Any, what: str, owner: str) -> Raised:
-        """Read a worker's description of an exception; cut each text to the length that a message has room for.
+        """Read a worker's description of an exception.
+
+        Each text is cut to the length that a message has room for.
 
         Args:
-            row: the description, as it came.
+            row: the description as the worker sent it; untrusted.
             what: the name of the request in messages.
             owner: the owner of the code in messages: "your" or "the reference's".
 
@@ -95,10 +97,13 @@ class Raised:
 
 
 def read_traceback(row: Any) -> tuple[TracebackLine, ...]:
-    """Return the lines of student code in a worker's description of an exception.
+    """Return the lines of student code in an exception's traceback.
+
+    Args:
+        row: the worker's description of the exception; untrusted.
 
     Raises:
-        ProtocolError: their description has a wrong form.
+        ProtocolError: the lines in it have a wrong form.
     """
     rows = row.get("lines") if isinstance(row, dict) else None
     expect(isinstance(rows, list) and len(rows) <= _MOST_FRAMES, _WRONG)
@@ -119,13 +124,16 @@ def raised_by_student(error: BaseException) -> Raised | None:
 
 
 def note_expected_error(error: BaseException, expected: Public) -> None:
-    """Note on an exception of student code which error the check expected instead."""
+    """Record in an exception of student code which error the check expected instead."""
     if (raised := raised_by_student(error)) is not None:
         error.__dict__["_raised"] = replace(raised, expected=expected)
 
 
 def exception_of(raised: Raised) -> BaseException:
-    """Return the exception as its nearest builtin type, marked as coming from student code."""
+    """Return an exception of student code as its nearest builtin type, for a check to raise.
+
+    A failed assertion in a probe becomes `CheckFailed`; an exceeded limit of memory or processes becomes `WorkerLost`.
+    """
     # An exceeded limit is not an exception of the student's: WorkerLost derives from BaseException, so that a check
     # which expects a RuntimeError does not accept it.
     if (raised.type == "BlockingIOError" and "[Errno 11]" in raised.text) or "can't start new thread" in raised.text:
@@ -149,7 +157,10 @@ def exception_of(raised: Raised) -> BaseException:
 
 
 def error_text(raised: Raised) -> str:
-    """Return an exception's type and text as Python writes them; PyTorch's long lists of overloads are cut."""
+    """Return an exception's type and text as Python writes them.
+
+    A long text is cut, such as PyTorch's list of overloads. A hint follows if `^` was meant as a power.
+    """
     text = raised.text if len(raised.text) <= _LONGEST else f"{raised.text[:_LONGEST]} ..."
     if raised.type == "NotImplementedError" and "bitwise_xor" in raised.text:
         text += "\nin Python `^` is the exclusive or, not a power; a power is `**`"
@@ -157,7 +168,10 @@ def error_text(raised: Raised) -> str:
 
 
 def debugger_hint(raised: Raised, what: str) -> Public | None:
-    """Return a sentence about a debugging aid, such as `breakpoint()`, that cannot work while it is graded, or None."""
+    """Return a sentence about a breakpoint or an `input()` that a student left in the code.
+
+    It is None for any other exception.
+    """
     if raised.type == "BdbQuit":
         return say("{} stops at a breakpoint; remove it, because no one can type while it is graded", what)
     if raised.type == "EOFError" and "EOF when reading a line" in raised.text:
@@ -166,7 +180,7 @@ def debugger_hint(raised: Raised, what: str) -> Public | None:
 
 
 def refuses_arguments(raised: Raised) -> bool:
-    """Return whether a call failed because the student's function does not accept the arguments that it got."""
+    """Return whether a call failed because the student's function takes other arguments."""
     return bool(raised.signature) and not raised.lines and _ARGUMENTS.search(raised.text) is not None
 
 

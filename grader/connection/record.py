@@ -140,14 +140,19 @@ class Record:
         (self.probes.add if of_probe else self.probes.discard)(name)
 
     def functions_called(self) -> tuple[str, ...]:
-        """Return the names in `called` without those of probes; if all are probes, return all of them.
+        """Return the names in `called` without those of probes.
+
+        If all are of probes, all are returned.
 
         A probe may make an input; then the function that takes this input is to blame.
         """
         return tuple(name for name in self.called if name not in self.probes) or tuple(self.called)
 
     def has_weak_input(self) -> bool:
-        """Return whether the check made one call, and all tensors in it are empty or constant, which hides mistakes."""
+        """Return whether the only call of the check had inputs that hide mistakes.
+
+        That is so if it had tensors or arrays as arguments, and all of them are empty or constant.
+        """
         if self.calls_made != 1:
             return False
         with self.arguments_as_they_were():
@@ -158,7 +163,7 @@ class Record:
 
     @contextmanager
     def arguments_as_they_were(self) -> Iterator[None]:
-        """Undo, while the block runs, what student code changed in the check's values."""
+        """Undo the changes that student code made to the check's values, while the block runs."""
         for change in reversed(self.changes):
             change.swap()
         try:
@@ -169,7 +174,10 @@ class Record:
 
 
 def _is_constant(value: torch.Tensor | np.ndarray[Any, Any]) -> bool:
-    """Return whether a tensor or an array is empty, or has at least two elements and all of them are equal."""
+    """Return whether a tensor or an array is empty or has equal elements.
+
+    One element alone does not count as equal elements.
+    """
     size = value.numel() if isinstance(value, torch.Tensor) else value.size
     return size == 0 or (size > 1 and bool((value == value.flatten()[0]).all()))
 
@@ -181,7 +189,7 @@ _comparing: ContextVar[Record | None] = ContextVar("_comparing", default=None)
 
 @contextmanager
 def recording_comparisons(record: Record) -> Iterator[None]:
-    """Have `note_comparison` and `note_arguments_examined` write to this record while the block runs."""
+    """Set the record that `note_comparison` and `note_arguments_examined` use in the block."""
     token = _comparing.set(record)
     try:
         yield
@@ -196,9 +204,10 @@ def note_arguments_examined() -> None:
 
 
 def note_comparison(value: Any) -> None:
-    """Record that the check examines the arguments of its calls, if a compared value is one of them.
+    """Record that the check compares an argument that student code got.
 
-    A value that shares memory with an argument counts, too. Nothing is recorded unless student code gets copies.
+    Then the check examines what becomes of its arguments. A value that shares memory with an argument counts, too.
+    Nothing is recorded unless student code gets copies.
 
     Args:
         value: the value that the check compares.

@@ -34,7 +34,7 @@ class Student:
         object.__setattr__(self, "_Student__connection", connection)
 
     def __getattr__(self, name: str) -> Any:
-        """Return a proxy of a function or class of the student's module, or a copy of a value in it.
+        """Return a proxy of the module's function or class, or a copy of another value in it.
 
         Raises:
             NoSuchName: the module does not have the name.
@@ -61,7 +61,7 @@ class Student:
         return sorted(connection_behind(self).names())
 
     def __repr__(self) -> str:
-        """Return "student", as check files call the module."""
+        """Return "student", the name of the module in check files."""
         return "student"
 
 
@@ -108,7 +108,10 @@ def _missing_name_text(connection: Connection, name: str) -> str:
 
 
 def _tree_of(connection: Connection) -> tuple[ast.Module, str]:
-    """Return the syntax tree of the module, empty if it is not Python, and the name of its file."""
+    """Return the syntax tree of the module, and the name of its file.
+
+    The tree is empty if the file is not Python.
+    """
     file = f"{connection.module}.py"
     try:
         return ast.parse(connection.files.get(file, b"")), file
@@ -117,7 +120,10 @@ def _tree_of(connection: Connection) -> tuple[ast.Module, str]:
 
 
 def _where_else_defined(connection: Connection, name: str) -> str:
-    """Return the line where a name is defined within a class, a function or an `if`, and what to do; "" if nowhere."""
+    """Return where a name is defined inside a class, a function or an `if`, and what to do.
+
+    The text has the file and the line. It is "" if the name is defined nowhere in the module.
+    """
     tree, file = _tree_of(connection)
     todo: list[tuple[ast.AST, str]] = [(tree, "")]
     while todo:
@@ -134,11 +140,14 @@ def _where_else_defined(connection: Connection, name: str) -> str:
 
 
 def unrun_assignment_text(connection: Connection, name: str) -> str:
-    """Return a sentence that says which `if` block assigns a name and did not run; "" if no such block assigns it.
+    """Return a sentence about the `if` block that assigns a name, which did not run.
 
     Args:
         connection: the connection to the worker that loaded the module.
         name: the name that had no value when it was read.
+
+    Returns:
+        The sentence; "" if no `if` block at the top of the module assigns the name.
     """
     tree, file = _tree_of(connection)
     for block in [each for each in tree.body if isinstance(each, ast.If)]:
@@ -183,7 +192,10 @@ class Probe:
         return partial(self._run, name)
 
     def _run(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        """Run a function of the probe file in the worker of the first proxy in its arguments, else in the student's."""
+        """Run a function of the probe file in a worker, and return its result.
+
+        It is the worker of the first proxy among the arguments; without a proxy, the student's worker.
+        """
         proxies = (each for each in nested_values([args, kwargs]) if is_proxy(each))
         connection = next(map(connection_of, proxies), self._connection)
         space = connection.load_probe(self._path.stem, self._path.read_text(encoding="utf-8"))
@@ -198,14 +210,16 @@ class Probe:
 def call_builtin_probe(
     function: Proxy, name: str, values: Sequence[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1
 ) -> Any:
-    """Have a built-in probe call a function, record that call, and return the result of the probe.
+    """Have a built-in probe call a function, and return the result of the probe.
+
+    The call is recorded as a call of the function.
 
     Args:
-        function: the function, which lives in a worker.
+        function: the proxy of the function.
         name: the name of the probe.
-        values: the probe's arguments after the function.
-        args: the arguments with which the call is recorded.
-        kwargs: the same by name.
+        values: the arguments of the probe, without the function, which comes first.
+        args: the positional arguments of the function, for the record.
+        kwargs: its keyword arguments, for the record.
         ranks: the number of ranks that call the function at the same time.
     """
     connection = connection_of(function)

@@ -80,7 +80,7 @@ class Trace:
 
     @classmethod
     def of(cls, outcome: Outcome, category: str = "") -> Trace:
-        """Return the trace of an outcome; `category` is that of its check."""
+        """Return the trace of an outcome; `category` is the category of its check."""
         if outcome.verdict is Verdict.PASSED:
             return cls(outcome.verdict, same_for_all=outcome.same_for_all)
         if outcome.ended_process:
@@ -111,12 +111,15 @@ class Trace:
 
     @property
     def passed_or_not_run(self) -> bool:
-        """Return whether the check passed, or could not run here, such as one that needs a GPU."""
+        """Return whether the check passed or could not run on this machine.
+
+        A check that needs a GPU is an example of the latter.
+        """
         return self.verdict in (Verdict.PASSED, Verdict.NOT_RUN)
 
     @property
     def lost(self) -> bool:
-        """Return whether the check lost its points in a way that can be compared."""
+        """Return whether the check lost points, and student code did not end its process."""
         return self.verdict in _LOST and self.story != ENDED
 
 
@@ -129,38 +132,42 @@ Traces = Mapping[str, Trace]
 
 
 def is_comparable(outcome: Outcome) -> bool:
-    """Return whether the outcome shows how the student's code behaves, so that it can be compared.
+    """Return whether the outcome shows how the student's code behaves.
 
-    A function that is not written, that is missing or takes other arguments says nothing; nor does a worker that used
-    up its time or memory, or that ended: that may be any endless loop, and any crash.
+    Other outcomes cannot be compared. A function that is missing, is not written or takes other arguments shows no
+    behaviour. Nor does a worker that ended, or that used up its time or memory: any crash and any endless loop do that.
     """
     seen = outcome.verdict in (Verdict.PASSED, *_LOST) and not outcome.ended_process
     return seen and is_of_written_function(outcome)
 
 
 def is_of_written_function(outcome: Outcome) -> bool:
-    """Return False if the outcome is about a function that is not written, is missing, or takes other arguments."""
+    """Return False if the function is missing, is not written, or takes other arguments."""
     unwritten = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
     return not unwritten and outcome.cause not in _SEEN_NOTHING
 
 
 def traces_of(rows: Iterable[GradedCheck]) -> dict[str, Trace]:
-    """Return how each check ended, as a `Trace`, by the check's id; leave out those that cannot be compared."""
+    """Return the traces of the checks that can be compared, by the check's id."""
     return {row.check.id: Trace.of(row.outcome, row.check.category) for row in rows if is_comparable(row.outcome)}
 
 
 def failures_of(rows: Sequence[GradedCheck]) -> list[frozenset[str]]:
-    """Return the groups of `failures_by_function` without their keys: a set of ids of checks for each function."""
+    """Return, for each function at fault, the ids of its failing checks.
+
+    These are the values of `failures_by_function`.
+    """
     return [*failures_by_function(rows).values()]
 
 
 def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
-    """Return the ids of the failing checks that can be compared, grouped by the function at fault.
+    """Return the ids of the failing checks, by the name of the function at fault.
 
-    Each function is diagnosed by itself, even if many others fail or are not written yet. A check is in the group of
-    the function that it called last. It is in no group if it called several functions and another failing check called
-    only the last of these, as each of them may be at fault: see `suspects_of`. The key of a check that called no
-    function is its id and a blank, as no function has such a name.
+    Only checks that can be compared are among them. Each function is diagnosed by itself, even if many others fail or
+    are not written yet. The function at fault is the one that the check called last. A check is left out if it called
+    several functions and another failing check called only the last of these: then each of them may be at fault, see
+    `suspects_of`. The key of a check that called no function is the check's id and a blank, as no function has such a
+    name.
     """
     groups: dict[str, set[str]] = {}
     faulty = _faulty_functions(rows)
@@ -174,10 +181,10 @@ def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str
 
 
 def suspects_of(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
-    """Return the functions that may be at fault for each failing check that can be compared, by the check's id.
+    """Return, for each failing check, the functions that may be at fault, by the check's id.
 
-    The function that the check called last is a suspect. Each other function that it called is one, too, if a failing
-    check called that function alone.
+    Only checks that can be compared are among them. The function that the check called last is a suspect. Another
+    function that it called is a suspect, too, if some failing check called that function alone.
     """
     faulty = _faulty_functions(rows)
     called = {row.check.id: _functions_of(row) for row in filter(_is_failure, rows)}
@@ -185,7 +192,7 @@ def suspects_of(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
 
 
 def _faulty_functions(rows: Sequence[GradedCheck]) -> frozenset[str]:
-    """Return the functions that are certainly at fault: for each, a failing check calls it and no other one."""
+    """Return the functions that some failing check called alone, so that they are at fault."""
     called = map(_functions_of, filter(_is_failure, rows))
     return frozenset(names[0] for names in called if len(names) == 1)
 
@@ -201,7 +208,7 @@ def _functions_of(row: GradedCheck) -> list[str]:
 
 
 def behaviour_of(traces: Traces) -> str:
-    """Return a digest of the traces of the checks that lost their points; "" if none did."""
+    """Return a digest of the traces of checks that lost points; "" without such a check."""
     lost = sorted((id, trace.verdict.value, trace.story) for id, trace in traces.items() if trace.lost)
     return hashlib.sha256(repr(lost).encode()).hexdigest()[:16] if lost else ""
 
@@ -241,25 +248,30 @@ class Names:
         return fits and not names.intersection(self.none_of)
 
     def __or__(self, other: Names) -> Names:
-        """Return `Names` that fit any code that `self` or `other` fits, for a sentence that two wrong answers have."""
+        """Return `Names` that fit code if `self` or `other` fits it.
+
+        It is for a sentence that two wrong answers share.
+        """
         any_of = tuple(dict.fromkeys(self.any_of + other.any_of)) if self.any_of and other.any_of else ()
         listed = tuple(dict.fromkeys(self.listed + other.listed)) if any_of else ()
         return Names(any_of, tuple(name for name in self.none_of if name in other.none_of), listed)
 
     @property
     def is_empty(self) -> bool:
-        """Return whether no name is required and none is excluded, so that any code fits."""
+        """Return whether any code fits: no name is required, and none is excluded."""
         return not (self.any_of or self.none_of)
 
 
 def names_in_sentence(
     answer: Answer, reference: Path | None, functions: Collection[str] = (), *, has_value: bool = False
 ) -> Names:
-    """Return which names code must and must not use, so that the sentence of a wrong answer is true of the code.
+    """Return the names that decide whether a wrong answer's sentence is true of code.
+
+    Some the code must use, and others it must not use.
 
     Args:
         answer: the wrong answer.
-        reference: the reference's source, from which it differs.
+        reference: the path of the reference, from which the answer differs; None without a reference.
         functions: the functions whose code is compared; all code if it is empty.
         has_value: True if a failing check shows a wrong number. Then the code need use only one of the functions and
             keyword arguments that the sentence quotes.
@@ -283,7 +295,10 @@ def names_in_sentence(
 
 
 def _names_in_quote(text: str) -> set[str]:
-    """Return the names in a quoted expression; of a dotted name such as `np.array` only those after the first dot."""
+    """Return the names in a quoted expression.
+
+    The first part of a dotted name is left out: `array` is returned for `np.array`.
+    """
     try:
         nodes = list(ast.walk(ast.parse(text, mode="eval")))
     except (SyntaxError, ValueError):
@@ -294,7 +309,7 @@ def _names_in_quote(text: str) -> set[str]:
 
 
 def _keywords_quoted_as_used(sentence: str, source: bytes) -> set[str]:
-    """Return the names of keyword arguments that have the same value in a sentence's quotes and in code.
+    """Return the keyword arguments that a sentence quotes with the value that code passes.
 
     A keyword argument that is quoted like this, such as `correction=0`, is the mistake. One that is quoted with another
     value is the remedy, and is left out.
@@ -348,7 +363,7 @@ Sealed = Mapping[str, str]
 
 
 def behaviour_key(exercise: str, behaviour: Sequence[Traces]) -> str:
-    """Return the key by which sealed mistakes are found: those of wrong answers that have these traces.
+    """Return the key by which mistakes that were sealed with these traces are found.
 
     Args:
         exercise: the id of the exercise.
@@ -358,7 +373,7 @@ def behaviour_key(exercise: str, behaviour: Sequence[Traces]) -> str:
 
 
 def behaviour_key_prefix(exercise: str, first: Traces) -> str:
-    """Return the first half of a `behaviour_key`, which depends only on the traces for the first seed.
+    """Return the first half of a `behaviour_key`, which depends on the first seed alone.
 
     If no sealed mistake has a key that begins with it, the second seed need not be run.
 
@@ -385,7 +400,9 @@ class SealedFacts:
 
 
 def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, SealedFacts]) -> str:
-    """Encrypt sentences with a key made of traces, so that only an answer with equal traces decrypts them.
+    """Encrypt the sentences of known mistakes with a key made of traces.
+
+    Only an answer with equal traces decrypts them.
 
     Args:
         exercise: the id of the exercise.
@@ -399,14 +416,16 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Sea
 
 
 def unseal(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, SealedFacts]:
-    """Decrypt the sentences that were sealed with these traces; return the facts of each, by sentence.
-
-    The result is empty if no sentence was sealed with these traces, or if the sealed text was changed.
+    """Decrypt the sentences that were sealed with these traces.
 
     Args:
         exercise: the id of the exercise.
         behaviour: the traces of its checks, one mapping for each seed.
         mistakes: the sealed texts, by `behaviour_key`.
+
+    Returns:
+        The facts of each mistake, by its sentence. The mapping is empty if no sentence was sealed with these traces,
+        or if the sealed text was changed.
     """
     text = _encrypt_or_decrypt(
         base64.b64decode(mistakes.get(behaviour_key(exercise, behaviour), "")),
@@ -433,7 +452,7 @@ def sealed_file(mistakes: Sealed) -> bytes:
 
 
 def is_sealed(data: bytes) -> bool:
-    """Return whether a file has sealed mistakes and nothing else, byte for byte as `sealed_file` writes them."""
+    """Return whether a file is byte for byte one that `sealed_file` writes."""
     try:
         rows = json.loads(data)["mistakes"]
         opaque = all(map(_ENTRY.fullmatch, rows)) and all(map(_SEALED.fullmatch, rows.values()))
@@ -443,7 +462,10 @@ def is_sealed(data: bytes) -> bool:
 
 
 def read_sealed(path: Path) -> Sealed:
-    """Read the mistakes in a file; an empty mapping if it is damaged or of another version."""
+    """Read the sealed mistakes in a file.
+
+    The mapping is empty if the file is damaged or of another version.
+    """
     data = path.read_bytes() if path.is_file() else b""
     return json.loads(data)["mistakes"] if is_sealed(data) else {}
 

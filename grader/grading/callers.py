@@ -41,10 +41,11 @@ class FailingCallees:
         self._files = files
 
     def callees_of(self, row: GradedCheck) -> frozenset[str]:
-        """Return the faulty functions that may make a check fail, because the function at fault in it uses them.
+        """Return the faulty functions used by the function at fault in a check.
 
-        A function that only costs too much does not make a check of values fail. Of two functions that use each other,
-        neither is returned for the other. Nor is a function that was certainly not called before an exception.
+        They may be why the check fails. A function that only costs too much does not make a check of values fail. Of
+        two functions that use each other, neither is returned for the other. A function that was certainly not called
+        before an exception is not returned, either.
         """
         callees = self._callees.get(function_of(row), frozenset()) if _has_failing_function(row) else frozenset()
         callees = callees if _is_of_costs(row) else callees & self._wrong
@@ -54,13 +55,13 @@ class FailingCallees:
         return callees if reached is None else callees & reached
 
     def to_fix_first(self, row: GradedCheck) -> list[str]:
-        """Return the functions of `callees_of` that do not use another one of them: fix these first."""
+        """Return the functions of `callees_of` that use no other function of `callees_of`."""
         callees = self.callees_of(row)
         return sorted(name for name in callees if callees.isdisjoint(self._callees.get(name, ())))
 
 
 def with_callees_named(graded: GradedExercise, files: Mapping[str, bytes]) -> GradedExercise:
-    """Return the exercise with messages that name, for each failing function, the failing functions that it uses.
+    """Return the exercise with messages that name the failing functions used by failing ones.
 
     Args:
         graded: the exercise.
@@ -85,7 +86,7 @@ def _with_callees(row: GradedCheck, callees: list[str]) -> GradedCheck:
 
 
 def _has_failing_function(row: GradedCheck) -> bool:
-    """Return whether a check lost points by the behaviour of a function that it called.
+    """Return whether a check lost points because of what a function that it called does.
 
     A function that does not load, is missing, has other arguments or is not written yet has no behaviour.
     """
@@ -94,5 +95,5 @@ def _has_failing_function(row: GradedCheck) -> bool:
 
 
 def _is_of_costs(row: GradedCheck) -> bool:
-    """Return whether a check is about the costs or the text of code, and not about what it does."""
+    """Return whether a check is about the costs or the source of code, not its results."""
     return row.check.category == COSTS or row.outcome.from_text

@@ -93,7 +93,7 @@ class _ComparingProgress(Progress):
         self._progress = progress
 
     def running(self, what: str, seconds: float) -> None:
-        """Report that answers are compared, without the title of the check that runs.
+        """Report "Comparing with known mistakes" in place of the title of the check that runs.
 
         Args:
             what: the title of the check, which is ignored.
@@ -153,11 +153,16 @@ class KnownMistakes:
 
     @property
     def compared_count(self) -> int:
-        """Return how many wrong answers were compared so far, whether they ran now or in an earlier run."""
+        """Return how many wrong answers were compared so far.
+
+        Those whose traces were saved in an earlier run count, too.
+        """
         return len(self._begun)
 
     def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> CheckTraces:
-        """Return the traces of a wrong answer in these checks; run the checks whose traces are not known yet.
+        """Return the traces of a wrong answer in these checks.
+
+        A check runs only if its trace is not known yet.
 
         Args:
             lane: the lane that runs them.
@@ -185,7 +190,7 @@ class KnownMistakes:
         return CheckTraces(traces | {id: mine[id] for id in wanted}, starved)
 
     def results(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> tuple[Results, bool]:
-        """Return digests of a wrong answer's results for all inputs of these checks, and whether a run was starved.
+        """Return digests of what a wrong answer returns for all inputs of these checks.
 
         A check runs only if its results are not known yet.
 
@@ -195,6 +200,9 @@ class KnownMistakes:
             exercise: the exercise that it answers.
             seed: the seed of the inputs.
             checks: their ids.
+
+        Returns:
+            The digests, and whether a run was starved of a core.
         """
         key, mine = self._saved_traces(answer, exercise, seed, "results")
         starved = False
@@ -208,13 +216,16 @@ class KnownMistakes:
         return {id: json.loads(mine[id].story) for id in checks if id in mine}, starved
 
     def _saved_traces(self, answer: Answer, exercise: Exercise, seed: int, kind: str) -> tuple[str, dict[str, Trace]]:
-        """Return the key under which a wrong answer's traces with a seed are saved, and those known so far, by check.
+        """Return what is known of a wrong answer with a seed, and the key under which it is saved.
 
         Args:
             answer: the wrong answer.
             exercise: the exercise that it answers.
             seed: the seed of the inputs.
-            kind: a word that is part of the key, as traces and digests of results are saved in the same table.
+            kind: a word in the key that tells traces from digests of results: both are saved as traces.
+
+        Returns:
+            The key, and the traces known so far by the check's id. The caller adds new traces to this dict.
         """
         key = digest_of(kind, answer.source, self._keys.judge_digest(exercise), self._machine, str(seed))
         if key not in self._traces:
@@ -225,7 +236,7 @@ class KnownMistakes:
 def results_in(
     lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids
 ) -> tuple[Results, bool]:
-    """Return digests of a submission's results for all inputs of these checks, and whether the run was starved.
+    """Return digests of what a submission returns for all inputs of these checks.
 
     Args:
         lane: the lane that runs them.
@@ -233,6 +244,9 @@ def results_in(
         files: the files of the submission, by name.
         seed: the seed of the inputs.
         checks: their ids.
+
+    Returns:
+        The digests by check and by function, and whether the run was starved of a core.
     """
     selection = CheckSelection(frozenset(checks), again=True, with_tries=False, compares=True)
     run = lane.run(exercise, files, seed, selection=selection, progress=_ComparingProgress(lane.progress))
@@ -242,14 +256,14 @@ def results_in(
 
 
 def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> CheckTraces:
-    """Run these checks for a submission, and return how each ends.
+    """Run checks for a submission, and return their traces.
 
     Args:
-        lane: the lane that runs them.
-        exercise: the exercise that they answer.
+        lane: the lane that runs the checks.
+        exercise: the exercise that the submission answers.
         files: the files of the submission, by name.
         seed: the seed of the inputs.
-        checks: their ids.
+        checks: the ids of the checks.
     """
     if not checks:
         return CheckTraces({})
@@ -287,12 +301,15 @@ def diagnose(
 
 
 def has_known_mistakes(exercise: Exercise) -> bool:
-    """Return whether there is a wrong answer, or a sealed mistake, that an exercise can be compared with."""
+    """Return whether the exercise has wrong answers or sealed mistakes to compare with."""
     return bool(exercise.wrong) or exercise.mistakes is not None
 
 
 def can_diagnose(graded: GradedExercise) -> bool:
-    """Return whether an exercise can be compared with wrong answers: all checks ran, and a comparable one failed."""
+    """Return whether an exercise can be compared with wrong answers.
+
+    That is so if the student has started it, all checks ran, and a check that can be compared failed.
+    """
     return graded.state == "started" and not graded.left_out and bool(failures_of(graded.checks))
 
 
@@ -326,10 +343,11 @@ class _Comparison:
         self._order = [row.check.id for row in (*filter(None, [causes.cause]), *causes.same, *causes.lost)]
 
     def behaviours(self, explained: _Ids) -> dict[str, str]:
-        """Return, by function, a digest of the traces of checks that no known mistake explains, with the first seed.
+        """Return, by function, a digest of the failures that no known mistake explains.
 
-        Functions with equal digests make a group. Without known mistakes no check is run for this: if the graded run
-        does not have all traces, the result is empty.
+        Functions with equal digests fail alike. A digest is of the traces of the function's failing checks, with the
+        first seed. If the exercise has no known mistakes, no check is run for this; the result is then empty if the
+        graded run does not have all traces.
 
         Args:
             explained: the checks that known mistakes explain.
@@ -348,7 +366,10 @@ class _Comparison:
         }
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Yield the known mistakes that explain failing checks, in the order in which a reader meets the checks."""
+        """Yield the known mistakes that explain failing checks.
+
+        They come in the order in which a reader meets the checks.
+        """
         groups = sorted(failures_of(self._graded.checks), key=self._first_index)
         if self._exercise.wrong:
             yield from self._mistakes_from_files([group | self._checks_with_same_suspect(group) for group in groups])
@@ -356,12 +377,16 @@ class _Comparison:
             yield from (mistake for group in groups for mistake in self._mistakes_from_sealed(sealed, group))
 
     def _checks_with_same_suspect(self, group: _Ids) -> frozenset[str]:
-        """Return all failing checks whose only suspect is the only suspect of `group`; none if `group` has several."""
+        """Return all failing checks that have the same single suspect as these checks.
+
+        Args:
+            group: the ids of failing checks. If they have several suspects, no check is returned.
+        """
         functions = {name for id in group for name in self._suspects[id]}
         return frozenset(id for id, names in self._suspects.items() if len(functions) == 1 and names == functions)
 
     def _mistake_of(self, answers: Sequence[Answer], checks: _Ids) -> Mistake:
-        """Return the mistake to report for wrong answers that explain these checks."""
+        """Return the `Mistake` that reports wrong answers which explain these checks."""
         rules = dict.fromkeys(self._rows[answer.caught_by].check.contract for answer in answers)
         changed = [name for answer in answers for name in self._changed_functions(answer)]
         called = self._functions_called(checks)
@@ -378,7 +403,11 @@ class _Comparison:
         return {name.split(".")[0] for id in checks for name in self._rows[id].outcome.called}
 
     def _mistakes_from_files(self, groups: Sequence[frozenset[str]]) -> Iterator[Mistake]:
-        """Yield the mistakes that explain groups of failing checks, from runs of the course's wrong answers."""
+        """Yield the mistakes that explain failing checks, found by runs of wrong answers.
+
+        Args:
+            groups: the ids of the failing checks, one set for each function.
+        """
         parts = self._answers_failing_alike(groups)
         done: set[Answer] = set()
         for group in groups:
@@ -406,9 +435,10 @@ class _Comparison:
             done.update(alone)
 
     def _mistakes_from_sealed(self, mistakes: Sealed, group: _Ids) -> Iterator[Mistake]:
-        """Run the failing checks with the seeds of sealed mistakes; yield the mistake that their traces decrypt.
+        """Yield the sealed mistake that the traces of failing checks decrypt.
 
-        Nothing is yielded if no mistake was sealed with these traces, or if no sentence is true of the code.
+        The checks run with the seeds of sealed mistakes. Nothing is yielded if no mistake was sealed with these traces,
+        or if no sentence is true of the code.
 
         Args:
             mistakes: the sealed texts, by `behaviour_key`.
@@ -434,15 +464,15 @@ class _Comparison:
             yield Mistake(EITHER.join(told), functions, "".join(rules) if len(rules) == 1 else "", ids)
 
     def _callees_of(self, group: _Ids) -> frozenset[str]:
-        """Return the faulty functions that may make these checks fail: those that the function under test uses."""
+        """Return the faulty functions used by the function under test in these checks.
+
+        They may be why these checks fail. Checks of costs are ignored if there are others.
+        """
         rows = [self._rows[id] for id in group if id not in self._costs] or [self._rows[id] for id in group]
         return frozenset(name for row in rows for name in self._callees.callees_of(row))
 
     def _callees_that_matter(self, group: _Ids, parts: _Alike) -> frozenset[str]:
-        """Return the functions of `_callees_of`, without those whose faults certainly do not make these checks fail.
-
-        A callee is left out if the reference's function uses it, too, and these checks pass for the known wrong answers
-        in which the callee fails as it does in the submission. There must be at least one such wrong answer.
+        """Return the functions of `_callees_of` without those that `_is_harmless` excludes.
 
         Args:
             group: the ids of the failing checks of one function.
@@ -451,7 +481,17 @@ class _Comparison:
         return frozenset(name for name in self._callees_of(group) if not self._is_harmless(name, group, parts))
 
     def _is_harmless(self, callee: str, group: _Ids, parts: _Alike) -> bool:
-        """Return whether answers that make the callee's mistake, and none in its callers, pass the callers' checks."""
+        """Return whether a faulty callee certainly does not make these checks fail.
+
+        That is so if the reference's function uses the callee, too, and these checks pass for the known wrong answers
+        in which the callee fails as it does in the submission and the callers are right. At least one such wrong answer
+        is needed.
+
+        Args:
+            callee: the name of the faulty function.
+            group: the ids of the failing checks of its callers.
+            parts: for each wrong answer, the failing checks that it explains.
+        """
         callers = {function_of(self._rows[id]) for id in group}
         if self._exercise.reference is None or not all(callee in self._used_by_reference(name) for name in callers):
             return False
@@ -471,12 +511,20 @@ class _Comparison:
         return set(functions_used(self._exercise.reference.read_bytes(), function=function))
 
     def _explains_callees(self, part: _Ids, callees: Iterable[str]) -> bool:
-        """Return whether `part`, the checks that an answer explains, has all failing checks of each callee."""
+        """Return whether an answer explains all failing checks of each callee.
+
+        Args:
+            part: the ids of the checks that the answer explains.
+            callees: the names of the functions.
+        """
         groups = failures_by_function(self._graded.checks)
         return all(name in groups and groups[name] <= frozenset(part) for name in callees)
 
     def _answers_failing_alike(self, groups: Collection[frozenset[str]]) -> _Alike:
-        """Return the wrong answers that fail checks as the submission does, each with the checks that it explains.
+        """Return, for each wrong answer, the failing checks that it explains.
+
+        An answer explains a check if the check fails for it as for the submission. Answers that explain none are left
+        out, and answers whose sentence is not true of the student's code.
 
         Args:
             groups: the ids of the failing checks, one set for each function.
@@ -517,7 +565,7 @@ class _Comparison:
         }
 
     def _sentence_fits(self, names: Names, checks: _Ids, functions: Iterable[str]) -> bool:
-        """Return whether a sentence is true of the names that the failing functions use.
+        """Return whether a sentence is true of the failing functions, by the names in their code.
 
         Another process parses their code.
 
@@ -535,10 +583,10 @@ class _Comparison:
         return names.fits(self._names[failing])
 
     def _share_of_same_wrong_results(self, answer: Answer, checks: _Ids) -> float:
-        """Return which share of a wrong answer's wrong results the submission returns, too; 0 if it differs otherwise.
+        """Return the share of a wrong answer's wrong results that the submission returns, too.
 
-        Results are compared for the inputs of all checks that call the answer's changed functions, not only of
-        `checks`; see `share_of_same_wrong_results`.
+        It is 0 if the submission also differs in another way. Results are compared for the inputs of all checks that
+        call the answer's changed functions, not only of `checks`; see `share_of_same_wrong_results`.
 
         Args:
             answer: the wrong answer.
@@ -569,9 +617,10 @@ class _Comparison:
     def _calls_left_open(
         self, calls: set[_Call], right: Mapping[_Call, str], compared: _Ids, functions: _Ids
     ) -> set[_Call]:
-        """Return the calls in which right answers differ from the reference, so that the rules leave the result open.
+        """Return the calls in which a right answer returns something else than the reference.
 
-        There a third result, neither the known wrong answer's nor the reference's, does not show another mistake.
+        The rules leave the result of such a call open. So a third result there, neither the wrong answer's nor the
+        reference's, does not show another mistake.
 
         Args:
             calls: the calls in which a submission returns a third result; only these are examined.
@@ -589,11 +638,15 @@ class _Comparison:
         return left_open
 
     def _shows_both_mistakes(self, pair: tuple[Answer, Answer], checks: _Ids) -> bool:
-        """Return whether the submission's results show the mistakes of both wrong answers, by all inputs of all checks.
+        """Return whether the submission's results show the mistakes of both wrong answers.
 
-        In calls that only one of the answers gets wrong, the submission returns the same as that one, but for a few in
-        which it is right. In calls that both get right, it is right. In calls that both get wrong, it may return
-        anything, as two mistakes may change a result together.
+        The calls are those of all checks that can be compared. In calls that only one of the answers gets wrong, the
+        submission returns what that answer returns, but in a few it may be right. In calls that both get right, it is
+        right. In calls that both get wrong, it may return anything, as two mistakes may change a result together.
+
+        Args:
+            pair: the two wrong answers.
+            checks: the failing checks that they explain.
         """
         if self._costs.issuperset(checks):
             return True
@@ -625,26 +678,30 @@ class _Comparison:
         return all(sum(alike) >= LEAST_AGREEMENT * len(alike) for alike in shown)
 
     def _results_of(self, answer: Answer, checks: _Ids) -> Results:
-        """Return digests of what the functions of a known answer return for all inputs of these checks."""
+        """Return digests of what a known answer returns for all inputs of these checks."""
         results, starved = self._known.results(self._lane, answer, self._exercise, SEEDS[0], checks)
         self.starved |= starved
         return results
 
     @functools.cached_property
     def _own_results(self) -> Results:
-        """Return digests of the submission's results for all inputs of the checks to compare, with the first seed."""
+        """Return digests of what the submission returns for all inputs of `_checks_to_compare`.
+
+        The seed is the first one.
+        """
         results, starved = results_in(self._lane, self._exercise, self._files, SEEDS[0], self._checks_to_compare())
         self.starved |= starved
         return results
 
     def _checks_to_compare(self) -> set[str]:
-        """Return the ids of all checks whose calls can be compared, except checks of costs."""
+        """Return the ids of the checks that can be compared, without checks of costs."""
         return {*self._passing, *self._failing} - self._costs
 
     def _checks_failing_alike(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
-        """Return the checks that fail alike for an answer and the submission; none if the answer fails another check.
+        """Return the checks that end for a wrong answer as for the submission.
 
-        Another check does not count if a function that the answer does not change may be at fault in it.
+        No check is returned if the answer fails one in which the submission ends in another way. That one does not
+        count if a function that the answer does not change may be at fault in it.
 
         Args:
             answer: the wrong answer.
@@ -669,14 +726,14 @@ class _Comparison:
         return same if all(id in fine or trace.passed_or_not_run for id, trace in theirs.items()) else frozenset()
 
     def _two_answers_explaining(self, parts: _Alike, group: frozenset[str]) -> list[Answer]:
-        """Return two wrong answers that together explain all checks of a group, in the order of the checks.
+        """Return two wrong answers that together explain all checks of one function.
 
-        Each of the two explains some check that the other does not. If several pairs do so, only answers whose
-        sentences are in every pair are returned: one or none is possible.
+        They come in the order of the checks. Each of the two explains some check that the other does not. If several
+        pairs do so, only answers whose sentences are in every pair are returned: one or none is possible.
 
         Args:
             parts: for each wrong answer, the failing checks that it explains.
-            group: the ids of the failing checks of one function.
+            group: the ids of the failing checks of the function.
         """
         mine = {answer: part & group for answer, part in parts.items() if answer.caught_by in group}
         pairs = [pair for pair in combinations(mine, 2) if mine[pair[0]] | mine[pair[1]] == group]
@@ -691,15 +748,16 @@ class _Comparison:
         return sorted(certain, key=lambda answer: self._first_index(mine[answer]))
 
     def _answers_explaining_some(self, parts: _Alike, group: frozenset[str]) -> list[Answer]:
-        """Return wrong answers that each explain some checks of a group, beside further mistakes, in their order.
+        """Return wrong answers that each explain only some failing checks of one function.
 
-        An answer is left out if another one explains all that it explains and more, or just as much in other words. It
-        is left out, too, if a check that it does not explain fails in the very way of one that it explains: then the
-        mistake is a larger one.
+        The submission has further mistakes. The answers come in the order of the checks. An answer is left out if
+        another answer explains all that it explains and more, or explains just as much in other words. It is also left
+        out if a check that it does not explain fails exactly like one that it explains: then the mistake is a larger
+        one.
 
         Args:
             parts: for each wrong answer, the failing checks that it explains.
-            group: the ids of the failing checks of one function.
+            group: the ids of the failing checks of the function.
         """
         ends = {id: (trace.verdict, trace.story) for id, trace in self.run(SEEDS[0]).items()}
         mine = {answer: part & group for answer, part in parts.items() if answer.caught_by in group}
@@ -718,11 +776,12 @@ class _Comparison:
         return sorted(certain, key=lambda answer: self._first_index(mine[answer]))
 
     def _shows_mistake_among_others(self, answer: Answer, checks: _Ids) -> bool:
-        """Return whether the submission's results show a wrong answer's mistake, also beside other mistakes.
+        """Return whether the submission's results show a wrong answer's mistake among others.
 
-        The inputs are those of all checks. In the calls that the answer gets wrong, the submission returns the same,
-        but for a few in which it is right. In at least half of those that the answer gets right, it is right, too: who
-        returns the same in all calls has another mistake. Calls that only a probe makes are not compared.
+        The calls are those of all checks that can be compared. In the calls that the answer gets wrong, the submission
+        returns the same as the answer, but in a few it may be right. In at least half of those that the answer gets
+        right, it is right, too: code that returns the same in all calls has another mistake. Calls that only a probe
+        makes are not compared.
 
         Args:
             answer: the wrong answer.
@@ -748,7 +807,7 @@ class _Comparison:
         return 2 * len(fine - wrong) >= len(mine.keys() - wrong)
 
     def _loses_little_on_other_rules(self, answers: Collection[Answer], group: _Ids) -> bool:
-        """Return whether failing checks lost few points on the rules that none of these wrong answers breaks.
+        """Return whether few points were lost on rules that none of these wrong answers breaks.
 
         Few points are at most the share `MOST_ON_OTHERS` of the exercise's points.
 
@@ -762,11 +821,14 @@ class _Comparison:
         return sum(score.possible - score.earned for score in others) <= MOST_ON_OTHERS * self._exercise.points
 
     def _first_index(self, ids: _Ids) -> int:
-        """Return the index of the first of these checks, in the order in which a reader meets them."""
+        """Return the index of the first of these checks, in the order of reading."""
         return next((place for place, id in enumerate(self._order) if id in ids), len(self._order))
 
     def run(self, seed: int) -> Traces:
-        """Run the failing checks with a seed, and return how they end; checks of costs run with the first seed only."""
+        """Run the failing checks with a seed, and return their traces.
+
+        Checks of costs run with the first seed only. No check runs if its trace for this seed is known.
+        """
         if seed not in self._ran:
             known = self._traces_of_graded_run(seed)
             if seed != SEEDS[0]:
@@ -778,12 +840,16 @@ class _Comparison:
         return self._ran[seed]
 
     def _traces_of_graded_run(self, seed: int) -> dict[str, Trace]:
-        """Return the failing checks' traces that hold for this seed, because the graded run had the same inputs."""
+        """Return the traces of failing checks whose inputs were the same in the graded run.
+
+        Args:
+            seed: the seed of the inputs.
+        """
         return {id: one for id, one in self._failing.items() if seed == self._ran_with or one.same_for_all}
 
 
 def required_names(exercise: Exercise, answer: Answer, traces: Traces) -> Names:
-    """Return which names code must and must not use, so that the sentence of a wrong answer is true of the code.
+    """Return the names that decide whether a wrong answer's sentence is true of code.
 
     If a failing check shows a wrong number, fewer names are required: see `names_in_sentence`.
 
@@ -799,7 +865,10 @@ def required_names(exercise: Exercise, answer: Answer, traces: Traces) -> Names:
 
 
 def functions_changed_by(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
-    """Return the functions of a wrong answer that differ from the reference; none without a reference."""
+    """Return the functions of a wrong answer that differ from the reference.
+
+    The tuple is empty if the exercise has no reference.
+    """
     given, reference = starter_names(exercise), exercise.reference
     return changed_functions(answer.source, reference.read_bytes(), given) if reference is not None else ()
 
@@ -810,10 +879,10 @@ _Call = tuple[str, str, int]
 def share_of_same_wrong_results(
     submitted: Mapping[_Call, str], wrong: Mapping[_Call, str], right: Mapping[_Call, str]
 ) -> float:
-    """Return which share of a wrong answer's wrong results a submission returns, too.
+    """Return the share of a wrong answer's wrong results that a submission returns, too.
 
-    It is 0 if the submission returns a third value in some call, or the right one in too many calls. It is 1 if the
-    answer returns no wrong value, as one whose mistake is a dtype: digests do not show that.
+    It is 0 if the submission returns a third value in some call, or the right value in too many calls. It is 1 if the
+    answer returns no wrong value, such as one whose mistake is a dtype: digests do not show that.
 
     Args:
         submitted: digests of what the submission returns, by call.
@@ -829,7 +898,10 @@ def share_of_same_wrong_results(
 
 
 def _results_by_call(results: Results, checks: _Ids, functions: _Ids) -> dict[_Call, str] | None:
-    """Return the result of each call of these functions in these checks; None if results of a check are missing."""
+    """Return the digest of each call of these functions in these checks, by call.
+
+    It is None if the results of a check are missing.
+    """
     if not set(checks) <= results.keys():
         return None
     return {
@@ -841,10 +913,10 @@ def _results_by_call(results: Results, checks: _Ids, functions: _Ids) -> dict[_C
 
 
 def _is_same_result(mine: str, theirs: str) -> bool:
-    """Return whether two calls returned the same result.
+    """Return whether two calls returned the same result, by the digests of each.
 
-    Each argument has two digests of a result, separated by a colon. One digest that is equal in both suffices. Two
-    calls that end Python are not the same: any crash does that.
+    Each argument has two digests of one result, separated by a colon. One equal pair suffices. Two calls that end
+    Python are not the same: any crash does that.
     """
     return mine != ENDED and any(one == other for one, other in zip(mine.split(":"), theirs.split(":"), strict=False))
 

@@ -14,7 +14,11 @@ from grader.model import (
 
 
 def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExercise:
-    """Return a graded exercise with the author's path and notes, and with lines of a notebook counted in its cells."""
+    """Return a graded exercise in the author's terms: with their path and their cells.
+
+    It gets the path and the notes of the submission. In messages, lines of a notebook's module become lines of its
+    cells.
+    """
     own, name = submission.of(graded.exercise), graded.exercise.file_name
     graded = replace(graded, notes=own.notes, place=own.place)
     if not own.cells:
@@ -28,7 +32,9 @@ def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExerci
 
 
 def with_cell_lines(text: str, file_name: str, origins: Sequence[tuple[int, int]], label: str = "code cell {}") -> str:
-    """Replace each place in a module, such as `double.py, line 7`, by the notebook's cell and the line in that cell.
+    """Replace the lines of a notebook's module in a text by lines of the notebook's cells.
+
+    Each place such as `double.py, line 7` becomes the name of a cell and the line in that cell.
 
     Args:
         text: a traceback or a message.

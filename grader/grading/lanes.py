@@ -28,7 +28,7 @@ _FOR_A_LANE = 5
 
 
 def setup_of(start: str | None = None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:
-    """Return the set-up of a run for these options of the command line.
+    """Return the set-up of a run for options of the command line.
 
     By default, workers are forked on a system that can fork. With the device "cuda" they are spawned, as a forked
     process cannot use CUDA.
@@ -53,19 +53,26 @@ class Executor(Protocol):
 
     @property
     def slots(self) -> int:
-        """Return how many works are graded at once at present."""
+        """Return how many works are graded at the same time."""
 
     def submit(self, work: Work) -> Future[WorkResult]:
-        """Submit one exercise to be graded. The future raises the error that kept it from being graded."""
+        """Submit one exercise to be graded; return a future of its result.
+
+        If the exercise cannot be graded, the future raises the error that prevented it.
+        """
 
 
 def lanes_here() -> int:
-    """Return how many lanes this machine has cores for."""
+    """Return the number of lanes that this machine can run at once: its usable cores."""
     return len(usable_cores())
 
 
 def lanes_for(plan: RunPlan, submission: Submission) -> int:
-    """Return how many lanes to start for one submission: one for each five exercises, at most one for each core."""
+    """Return how many lanes to start for one submission.
+
+    It is one for each five exercises that must run, at least one, and at most one for each core. With `plan.stops` it
+    is one.
+    """
     return 1 if plan.stops else max(1, min(lanes_here(), len(plan.to_run(submission)) // _FOR_A_LANE))
 
 
@@ -97,7 +104,10 @@ def grade_exercise(work: Work, lane: Lane, known: KnownMistakes | None) -> WorkR
 
 
 def _run_checks(work: Work, lane: Lane) -> tuple[GradedExercise, bool]:
-    """Run the checks of a work: all, those that the plan names, or those that were inconclusive before.
+    """Run the wanted checks of a work, and return the graded exercise.
+
+    These are the checks that were inconclusive before, if the work repeats them; else those that the plan names, or
+    all.
 
     Returns:
         The exercise, and whether a run was starved of a core.
@@ -118,10 +128,10 @@ def _run_checks(work: Work, lane: Lane) -> tuple[GradedExercise, bool]:
 
 
 def _repeat_inconclusive(work: Work, before: GradedExercise, lane: Lane) -> tuple[list[Outcome], bool]:
-    """Run the inconclusive checks again, with the same inputs; all other outcomes stay as they were.
+    """Run the inconclusive checks again, with the same inputs.
 
     Returns:
-        All outcomes, and whether a run was starved of a core.
+        The outcomes of all checks, the new ones and the others unchanged; and whether a run was starved of a core.
     """
     starved = False
     outcomes = {row.check.id: row.outcome for row in before.checks}

@@ -82,13 +82,13 @@ class Outcomes:
 
     @classmethod
     def of(cls, graded: GradedExercise) -> Outcomes:
-        """Return the outcomes of a graded exercise, without the rows that a person grades."""
+        """Return the outcomes of a graded exercise, without rows of rules that a person grades."""
         rows = [row for row in graded.checks if row.check.id not in graded.exercise.staff]
         checks, outcomes = (tuple(getattr(row, part) for row in rows) for part in ("check", "outcome"))
         return cls(graded.state, checks, outcomes, **{name: getattr(graded, name) for name in _KEPT})
 
     def graded(self, exercise: Exercise) -> GradedExercise:
-        """Return the graded exercise, with the points that the course gives now."""
+        """Return the graded exercise with the points that the course now defines."""
         graded = GradedExercise.of_untouched_starter(exercise)
         if self.checks or (exercise.is_by_staff and self.state != graded.state):
             graded = graded_from(exercise, self.checks, self.outcomes)
@@ -100,7 +100,9 @@ class Outcomes:
 def graded_from(
     exercise: Exercise, checks: Sequence[Check], outcomes: Sequence[Outcome], output: str = ""
 ) -> GradedExercise:
-    """Return an exercise with the points of its outcomes; its `left_out` lists the checks without an outcome.
+    """Return an exercise with the points of its outcomes.
+
+    Its `left_out` lists the checks that have no outcome.
 
     Args:
         exercise: the exercise that was graded.
@@ -140,7 +142,9 @@ def graded_from(
 def graded_so_far(
     exercise: Exercise, submission: Submission, checks: Sequence[Check], outcomes: Sequence[Outcome]
 ) -> GradedExercise:
-    """Return the result of an exercise while it is being graded: points of checks that have not ended are undecided.
+    """Return the result of an exercise while it is being graded.
+
+    The points of checks that have not ended are undecided.
 
     Args:
         exercise: the exercise that is being graded.
@@ -170,12 +174,12 @@ def _our_fault(exercise: Exercise, check: Check, what: str, detail: str) -> Grad
 
 
 def is_inconclusive(graded: GradedExercise) -> bool:
-    """Return whether a check was inconclusive, so that a repetition may decide it."""
+    """Return whether a check was inconclusive; a repetition may decide it."""
     return any(row.verdict is Verdict.INCONCLUSIVE for row in graded.checks)
 
 
 def is_broken(graded: GradedExercise) -> bool:
-    """Return whether a check is broken, and staff has not decided on its points."""
+    """Return whether the exercise has a broken check whose points staff has not decided."""
     return any(row.verdict is Verdict.BROKEN for row in graded.checks)
 
 

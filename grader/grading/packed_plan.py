@@ -14,7 +14,7 @@ from grader.grading.plan import RunPlan
 
 
 def pack_plan(plan: RunPlan) -> bytes:
-    """Return a run plan as bytes, with the content of each file that it names."""
+    """Return a run plan as bytes, together with the content of each file that it names."""
     roots = (plan.course.root, staff_root(plan.course.root))
 
     class Packer(pickle.Pickler):

@@ -57,7 +57,7 @@ class RunPlan:
 
 
 def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> GradedExercise | None:
-    """Return the result of an exercise if none of its checks needs to run; else None.
+    """Return the result of an exercise that needs no run of its checks; else None.
 
     No check runs if a person grades the exercise, or if its file is the untouched starter and `plan.runs_untouched` is
     False. With `plan.compiles`, no check runs for a file that is not Python, either.
@@ -81,7 +81,10 @@ def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> Graded
 
 
 def _staff_result(exercise: Exercise, submission: Submission) -> GradedExercise:
-    """Return the result of an exercise that a person grades; its points are undecided if something was handed in."""
+    """Return the result of an exercise that a person grades.
+
+    Its points are undecided if something was handed in.
+    """
     own = submission.of(exercise)
     blank = as_handed_in(GradedExercise.of_untouched_starter(exercise), submission)
     if own.untouched:
@@ -97,7 +100,9 @@ BY_STAFF = "a person grades this; the points are not entered yet"
 
 
 def staff_rows(exercise: Exercise) -> list[GradedCheck]:
-    """Return a row for each rule that a person grades; its points are undecided until overrides.csv has them.
+    """Return a row with undecided points for each rule that a person grades.
+
+    The person writes the points into overrides.csv.
 
     Args:
         exercise: the exercise.

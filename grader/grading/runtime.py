@@ -118,7 +118,7 @@ class Runtime:
         self.close()
 
     def close(self) -> None:
-        """End all processes; cancel the works that wait or run."""
+        """End all processes, and cancel the works that wait or run."""
         self.cancel.cancel()
         # In the opposite order: the lanes before the source, from which their workers come.
         self._opened.close()
@@ -127,7 +127,7 @@ class Runtime:
 
     @property
     def source(self) -> WorkerSource:
-        """Return the source from which lanes get their workers, which is opened when it is first needed.
+        """Return the source of the lanes' workers; open it at the first use.
 
         Raises:
             StartError: forked workers are wanted together with CUDA.
@@ -154,22 +154,27 @@ class Runtime:
         return self._source
 
     def open_lane(self) -> Lane:
-        """Open a lane that the caller must close; `submit` and `call_in_lane` send no work to it."""
+        """Open a lane for the caller alone, who must close it.
+
+        `submit` and `call_in_lane` do not use this lane.
+        """
         return self._open.lane(self._exercises, self.source, next(self._numbers), self._setup.accelerator)
 
     def warm_up(self) -> None:
-        """Start all lanes now, so that nothing waits for them later."""
+        """Start all lanes now, so that later works need not wait for their start."""
         for _ in range(self.slots):
             self.call_in_lane(lambda lane: lane.collected)
 
     # -- work
 
     def submit(self, work: Work) -> Future[WorkResult]:
-        """Submit one exercise, to be graded in the next free lane; return a future of its result."""
+        """Submit one exercise to be graded in the next free lane; return a future of its result."""
         return self.call_in_lane(partial(self._grade, work))
 
     def call_in_lane(self, job: Callable[[Lane], T]) -> Future[T]:
-        """Submit a function, to be called with the next free lane as its argument; return a future of its result.
+        """Submit a function that takes a lane; return a future of the function's result.
+
+        The next free lane calls it with itself as the argument.
 
         If files of checks changed, the lane first collects the checks again.
         """
@@ -186,7 +191,10 @@ class Runtime:
         return self._pool.submit(done)
 
     def collected(self) -> Collected:
-        """Return the checks of all exercises, as their files are now."""
+        """Return the checks of all exercises, as a lane collected them.
+
+        It waits for a free lane. Files that changed are collected again after `recollect`.
+        """
         return self.call_in_lane(lambda lane: lane.collected).result()
 
     def checks_of(self, exercise: Exercise) -> list[Check]:
@@ -194,10 +202,12 @@ class Runtime:
         return [check for check in self.collected().checks if check.exercise == exercise.id]
 
     def run(self, exercise: Exercise, files: Mapping[str, bytes], seed: int, selection: CheckSelection) -> JobResult:
-        """Run a selection of the checks of an exercise on files, without points, and return the outcomes.
+        """Run a selection of an exercise's checks on files, and return the outcomes.
+
+        Nothing is scored.
 
         Args:
-            exercise: one of this runtime's.
+            exercise: an exercise of this runtime.
             files: the contents of the files, by name.
             seed: the seed of the inputs.
             selection: the selection of checks.
@@ -205,7 +215,13 @@ class Runtime:
         return self.call_in_lane(lambda lane: lane.run(exercise, files, seed, selection=selection)).result()
 
     def recollect(self, exercises: Sequence[Exercise]) -> None:
-        """Make each lane collect the checks of these exercises again before its next work: files may have changed."""
+        """Make each lane collect the checks again before its next work.
+
+        Call it after check files may have changed.
+
+        Args:
+            exercises: the exercises whose checks the lanes collect.
+        """
         self._changed = exercises
 
     def _grade(self, work: Work, lane: Lane) -> WorkResult:

@@ -66,7 +66,9 @@ def grade_submission(
 
 
 def report_of_submission(plan: RunPlan, submission: Submission, done: Mapping[str, WorkResult]) -> Report:
-    """Return the report of a submission from finished exercises; the points of those that still run are undecided.
+    """Return the report of a submission from the results so far.
+
+    The points of exercises that still run are undecided.
 
     Args:
         plan: the run plan.
@@ -93,7 +95,7 @@ def assemble_report(
     exercises: Sequence[GradedExercise],
     levels: Iterable[str | None],
 ) -> Report:
-    """Return a report made of graded exercises and a description of the machine.
+    """Return a report of graded exercises, with a description of the machine.
 
     Args:
         plan: the run plan.
@@ -129,7 +131,9 @@ def schedule(
     again: Callable[[GradedExercise], bool] = lambda graded: False,
     fresh: bool = False,
 ) -> Iterator[WorkResult]:
-    """Grade works; yield each result as it arrives, and a second one of each work that was repeated.
+    """Grade works, and yield each result as it arrives.
+
+    A work that must be repeated has two results: the first one is not final.
 
     Args:
         works: the works; the next one is read only when there is room for it among the submitted ones.
@@ -167,7 +171,14 @@ def schedule(
 
 
 def in_order(works: Iterable[Work], finished: Iterable[WorkResult]) -> Iterator[WorkResult]:
-    """Yield final results in the order of their works, and then those of repeated works as they arrive."""
+    """Yield final results in the order of their works.
+
+    The results of repeated works come last, as they arrive.
+
+    Args:
+        works: the works, in order.
+        finished: the results of `schedule`, final or not.
+    """
     waiting, ready = list(works), {}
     for one in finished:
         if one.work not in waiting:
@@ -191,7 +202,10 @@ class _Run:
         self._stayed_broken: Counter[str] = Counter()
 
     def take_finished(self) -> Iterator[WorkResult]:
-        """Wait half a second at most until a work ends; yield the results of ended works, first submitted first."""
+        """Wait until a work ends, half a second at most; yield the results of all that ended.
+
+        They come in the order in which the works were submitted.
+        """
         done, _ = wait(self.submitted, _LOOK_S, FIRST_COMPLETED)
         self._executor.progress.still_waiting()
         for future in [future for future in self.submitted if future in done]:
@@ -200,11 +214,16 @@ class _Run:
             yield self.mark_if_repeated(place, one if self._was_starved(one) else self.save(one))
 
     def save(self, one: WorkResult) -> WorkResult:
-        """Write a new result into the store, if there is one, and return the result with its number."""
+        """Save a new result in the store, and return it with its number there.
+
+        Without a store, return it unchanged.
+        """
         return replace(one, id=self._store.save(one)) if self._store is not None else one
 
     def mark_if_repeated(self, place: int, one: WorkResult) -> WorkResult:
-        """Return a result; if its work must be repeated, mark it as not final and keep it for `repeat_all`.
+        """Return a result; mark it as not final if its work must be repeated.
+
+        Such a result is kept for `repeat_all`.
 
         Args:
             place: the index of the work among all works; repeated works run in this order.
@@ -217,7 +236,10 @@ class _Run:
         return self._later[-1][1]
 
     def repeat_all(self) -> Iterator[WorkResult]:
-        """Run the works that were starved, inconclusive or broken again, one at a time, and yield their results."""
+        """Repeat works one at a time, and yield their final results.
+
+        These are the works that were starved, inconclusive or broken.
+        """
         return (self._repeat(one) for _, one in sorted(self._later, key=lambda row: row[0]))
 
     def _repeat(self, one: WorkResult) -> WorkResult:
@@ -240,5 +262,8 @@ class _Run:
         return future.result()
 
     def _was_starved(self, one: WorkResult) -> bool:
-        """Return whether a work must be repeated because it waited for a core while other lanes of ours ran."""
+        """Return whether a work waited for a core while other lanes of ours ran.
+
+        Such a work must be repeated.
+        """
         return one.starved and self._executor.slots > 1

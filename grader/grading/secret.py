@@ -16,12 +16,12 @@ _MOST_BYTES = 4096
 
 
 def new_secret() -> str:
-    """Return a new secret as the text of a file, or of an environment variable."""
+    """Return a new secret, as a file or an environment variable holds it."""
     return f"{secrets.token_hex(_BYTES)}\n"
 
 
 def _parse_secret(text: str) -> bytes | None:
-    """Return the secret that a text spells in hexadecimal digits, or None if the text is anything else."""
+    """Read a secret from its hexadecimal digits; return None if the text is anything else."""
     return bytes.fromhex(text) if re.fullmatch(rf"\s*[0-9a-fA-F]{{{2 * _BYTES}}}\s*", text) else None
 
 
@@ -31,10 +31,15 @@ def _text_of(path: Path) -> str:
 
 
 def load_or_make_secret(path: Path) -> bytes:
-    """Read the secret in a file; make the file if it does not exist, so that the next run has the same.
+    """Read the secret in a file; if the file does not exist, write a new secret there.
+
+    The next run then has the same secret.
+
+    Args:
+        path: the path of the file.
 
     Raises:
-        GraderError: the file holds something else.
+        GraderError: the file does not hold a secret.
     """
     if not path.exists():
         # Whole or not at all: without it, nothing that was graded could be graded in the same way again.
@@ -46,7 +51,12 @@ def load_or_make_secret(path: Path) -> bytes:
 
 
 def read_secret(file: Path | None) -> bytes:
-    """Read the secret in a file, else in an environment variable; without both, make a new one that nobody knows.
+    """Read the secret of a file, or of an environment variable; else make a new one.
+
+    A new secret is not saved, so that nobody knows it.
+
+    Args:
+        file: the path of the file; None to read the environment variable `VARIABLE`.
 
     Raises:
         CourseError: the file cannot be read, or the file or the variable does not hold a secret.

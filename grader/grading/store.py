@@ -105,7 +105,7 @@ class ResultKey:
     mistakes: str
 
     def first_difference(self, other: ResultKey) -> str:
-        """Return in words the first part in which this key differs from another one."""
+        """Return a phrase for the first part in which this key differs from another."""
         changed = (why for part, why in _REASONS.items() if getattr(self, part) != getattr(other, part))
         return next(changed, "graded again")
 
@@ -128,14 +128,18 @@ class Keys:
         return ResultKey(handed_in, judge, seed, machine, mistakes if plan.with_tries else "")
 
     def of_author(self, work: Work) -> tuple[str, str]:
-        """Return the two parts of a key that depend on the author: digests of the files and of the inputs' seed."""
+        """Return the two parts of a work's key that depend on the author.
+
+        Returns:
+            The digest of the exercise's files, and the digest of the seed of the inputs.
+        """
         own = work.submission.of(work.exercise)
         named: list[tuple[str, bytes | str]] = [*sorted(own.files.items())] or [("none", own.problem)]
         seed = work.plan.setup.seed_of(work.submission.author)
         return digest_of(*itertools.chain(*named)), digest_of(str(seed))
 
     def judge_digest(self, exercise: Exercise) -> str:
-        """Return `judge_digest` of an exercise, which is computed once and is a part of the keys of its results."""
+        """Return `judge_digest` of an exercise, which is computed once."""
         return self._course_parts(exercise)[0]
 
     def _course_parts(self, exercise: Exercise) -> tuple[str, str]:
@@ -145,7 +149,7 @@ class Keys:
 
 
 def describe_machine(setup: Setup, reached: Level | None) -> Environment:
-    """Return the description of the machine and the set-up that reports contain.
+    """Return the description of machine and set-up that a report contains.
 
     Args:
         setup: the set-up of the run.
@@ -166,7 +170,10 @@ def describe_machine(setup: Setup, reached: Level | None) -> Environment:
 
 
 def machine_digest(setup: Setup) -> str:
-    """Return a digest of the grader, of the versions that student code runs with, and of how workers start."""
+    """Return a digest of the software, the machine, and how workers start.
+
+    The software is the grader, Python, PyTorch and NumPy. Of the machine, the device and the architecture count.
+    """
     machine = describe_machine(setup, None)
     parts = (machine.grader, machine.torch, machine.numpy, machine.python, machine.device, machine.os.split()[-1])
     return digest_of(package_digest(), setup.start.value, *parts)
@@ -189,7 +196,10 @@ def package_digest() -> str:
 
 
 def judge_digest(exercise: Exercise) -> str:
-    """Return a digest of what judges an exercise now: checks, probes, reference, data and limits."""
+    """Return a digest of the files and limits that judge an exercise, as they are now.
+
+    The files are its checks, probes, reference, data and starter.
+    """
     facts = repr(
         (exercise.id, asdict(exercise.limits), dict(exercise.contract), exercise.withheld.shares, exercise.without)
     )
@@ -201,7 +211,7 @@ def _bytes_or_empty(path: Path | None) -> bytes:
 
 
 def digest_of(*parts: bytes | str) -> str:
-    """Return a digest of several parts, which also depends on where each ends."""
+    """Return a digest of several parts, which depends on the length of each part, too."""
     whole = hashlib.sha256()
     for part in (part if isinstance(part, bytes) else as_bytes(part) for part in parts):
         whole.update(f"{len(part)}:".encode())
@@ -254,7 +264,10 @@ class Store:
         self._lock = threading.Lock()  # lanes save how known wrong answers behave
 
     def find(self, work: Work) -> WorkResult | None:
-        """Return the latest earlier result for the same files, checks, inputs and machine, or None."""
+        """Return the latest saved result for a work, or None.
+
+        It was made with the same files, checks, inputs and machine, and confined as well as the set-up requires.
+        """
         where = "author = CAST(? AS TEXT) AND exercise = ? AND files = ? AND seed = ? ORDER BY id DESC"
         rows: list[Saved] = []
         with suppress(sqlite3.OperationalError):  # another process writes for long; the exercise is graded again
@@ -272,11 +285,11 @@ class Store:
         return None
 
     def save(self, one: WorkResult) -> int | None:
-        """Save a result if it is repeatable, see `is_repeatable`; return its number, or None if it is not saved."""
+        """Save a result if `is_repeatable`; return its number, or None if it was not saved."""
         return self.save_even_if_random(one) if is_repeatable(one.graded) else None
 
     def save_even_if_random(self, one: WorkResult) -> int | None:
-        """Save a result even if another run may have a different one; return its number, or None if writing fails."""
+        """Save a result, repeatable or not; return its number, or None if writing fails."""
         try:
             return self.insert_result(one)
         except sqlite3.Error as error:
@@ -284,7 +297,7 @@ class Store:
             return None
 
     def insert_result(self, one: WorkResult, path: str | None = None, text: bytes | None = None) -> int:
-        """Write a result with the present time, and return its number.
+        """Write a result with the present time, and return its number in the store.
 
         Args:
             one: the result.
@@ -297,7 +310,10 @@ class Store:
         )
 
     def insert_saved(self, saved: Saved) -> int:
-        """Write a saved result under a new number, and return the number."""
+        """Write a row under a new number, and return the number.
+
+        The number in `saved` is ignored.
+        """
         ending = saved.at, saved.confinement, to_json(saved.outcomes).decode("ascii")
         return self.insert(
             "INSERT INTO results VALUES (NULL, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?)",
@@ -310,7 +326,7 @@ class Store:
         return self._select("author = CAST(? AS TEXT) ORDER BY id DESC", as_bytes(author))
 
     def result(self, number: int) -> Saved:
-        """Return the result that has this number."""
+        """Return the saved result with this number."""
         return self._select("id = ?", number)[0]
 
     def _select(self, where: str, *values: Any) -> list[Saved]:
@@ -321,7 +337,11 @@ class Store:
         ]
 
     def forget(self, exercise: str, judge: str) -> None:
-        """Delete the results of an exercise that were judged by these checks, as a `judge_digest` describes them.
+        """Delete the results of an exercise that certain checks judged.
+
+        Args:
+            exercise: the id of the exercise.
+            judge: the `judge_digest` of the checks.
 
         Raises:
             CourseError: the file cannot be changed, such as while another program writes to it.
@@ -336,11 +356,13 @@ class Store:
             ) from None
 
     def forget_results(self, numbers: Iterable[int]) -> None:
-        """Delete the results that have these numbers."""
+        """Delete the results with these numbers."""
         self.execute_all("DELETE FROM results WHERE id = ?", [(number,) for number in numbers])
 
     def traces(self, key: str) -> dict[str, Trace]:
-        """Return the saved traces of a known wrong answer, by the ids of the checks; {} if they are not saved.
+        """Return the saved traces of a known wrong answer, by the ids of the checks.
+
+        The dict is empty if no traces are saved, or if they cannot be read.
 
         Args:
             key: the digest of all that the traces depend on: the answer, what judges it, the machine and the seed.
@@ -351,7 +373,9 @@ class Store:
         return {}
 
     def save_traces(self, key: str, traces: Traces) -> None:
-        """Save the traces of a known wrong answer, by the ids of the checks; do nothing if the file cannot be written.
+        """Save the traces of a known wrong answer.
+
+        Nothing is done if the file cannot be written.
 
         Args:
             key: the digest of all that the traces depend on, as in `traces`.
@@ -362,7 +386,7 @@ class Store:
             self.execute_all(SAVE_TRACE, rows)
 
     def forget_oldest(self) -> None:
-        """Delete replaced results, and then the oldest results and traces, if a cache has too many.
+        """Delete replaced results, then the oldest results and traces, until few enough remain.
 
         A result is replaced by a newer one of the same author, exercise, files and seed.
         """
@@ -373,17 +397,20 @@ class Store:
             self.execute(_FORGET_OLDEST.format(table), (most,))
 
     def execute(self, statement: str, values: Any = ()) -> list[tuple[Any, ...]]:
-        """Run a statement, committed at once, and return all of its rows: threads share the connection."""
+        """Run a statement, commit, and return all of its rows.
+
+        Threads share the connection: each statement waits for the one before.
+        """
         with self._lock, self._connection as connection:
             return connection.execute(statement, values).fetchall()
 
     def execute_all(self, statement: str, rows: Iterable[Any]) -> None:
-        """Run a statement for each of several rows, committed together."""
+        """Run a statement for each row of values, and commit once."""
         with self._lock, self._connection as connection:
             connection.executemany(statement, rows)
 
     def insert(self, statement: str, values: Any) -> int:
-        """Insert a row, committed at once, and return its number."""
+        """Insert a row, commit, and return the number of the row."""
         with self._lock, self._connection as connection:
             return connection.execute(statement, values).lastrowid or 0
 
@@ -394,7 +421,10 @@ def _parse_outcomes(text: str, number: int) -> Outcomes:
 
 @contextmanager
 def open_store(path: Path | None) -> Iterator[Store]:
-    """Open a cache of results in a file, or in memory if there is no path or the file cannot be written."""
+    """Open a cache of results in a file.
+
+    The cache is in memory if `path` is None or the file cannot be written.
+    """
     connection, why_not = _connect_or_use_memory(path)
     with closing(connection):
         store = Store(connection)
@@ -405,7 +435,13 @@ def open_store(path: Path | None) -> Iterator[Store]:
 
 
 def _connect_or_use_memory(path: Path | None) -> tuple[sqlite3.Connection, str]:
-    """Connect to the file, or to a database in memory; return the connection and why the file cannot be used, or ""."""
+    """Connect to the file, or to a new database in memory if that fails.
+
+    A file that is damaged or of another version is deleted first.
+
+    Returns:
+        The connection, and why the file could not be used; "" if it could.
+    """
     why_not = ""
     for _ in range(2 if path is not None else 0):
         assert path is not None
@@ -429,7 +465,7 @@ def _connect_or_use_memory(path: Path | None) -> tuple[sqlite3.Connection, str]:
 
 
 def connect(path: Path | str, wait_s: float) -> sqlite3.Connection:
-    """Open a connection to an SQLite file that threads may share, one at a time.
+    """Open a connection to an SQLite file, for threads that share it one at a time.
 
     Args:
         path: the path of the file, or ":memory:".
@@ -443,7 +479,7 @@ def connect(path: Path | str, wait_s: float) -> sqlite3.Connection:
 
 
 def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:
-    """Create the tables in a new file; return True if the file is new or has the version of this program.
+    """Create the tables in a new file; return False if the file is of another version.
 
     Args:
         connection: the connection to the file.
@@ -477,15 +513,15 @@ def is_repeatable(graded: GradedExercise) -> bool:
 
 
 def as_bytes(name: str) -> bytes:
-    """Encode a name as UTF-8; bytes of a file name that are not UTF-8 stay as they are."""
+    """Encode a name as UTF-8; restore bytes of a file name that were not UTF-8."""
     return name.encode("utf-8", "surrogateescape")
 
 
 def from_bytes(data: bytes) -> str:
-    """Decode a text of the store: the inverse of `as_bytes`."""
+    """Decode a text of the store; the inverse of `as_bytes`."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def utc_now() -> str:
-    """Return the present time in UTC, as text in ISO 8601 to the second."""
+    """Return the present time in UTC as ISO 8601 text, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -52,25 +52,34 @@ class SimilarSubmissions:
 
 
 def is_unexplained(graded: GradedExercise) -> bool:
-    """Return whether a started exercise lost points in a function that no known mistake explains."""
+    """Return whether a handed-in exercise lost points for which no mistake is known.
+
+    A failure that its own message explains, such as a missing function, does not count.
+    """
     score = graded.score
     lost = score.earned + score.undecided < score.possible
     return graded.handed_in and graded.state == "started" and lost and bool(_unexplained_checks(graded))
 
 
 def lost_checks(graded: GradedExercise, function: str = "") -> list[GradedCheck]:
-    """Return the checks of one function that lost points; if it has no such check, all checks that lost points.
+    """Return the checks of one function that lost points.
 
     Args:
         graded: the exercise.
-        function: the name of the function; "" for all checks that lost points.
+        function: the name of the function; "" for any.
+
+    Returns:
+        The checks; all checks that lost points, if none is of that function.
     """
     rows = [row for row in graded.checks if row.verdict.lost]
     return [row for row in rows if function and function_of(row) == function] or rows
 
 
 def _unexplained_checks(graded: GradedExercise) -> dict[str, list[GradedCheck]]:
-    """Return, by function, the checks that lost points and that neither a known mistake nor their message explains."""
+    """Return the unexplained checks that lost points, by function.
+
+    Any other check is explained by a known mistake, or by its own message.
+    """
     explained = {name for mistake in graded.mistakes for name in mistake.functions}
     told = {id for mistake in graded.mistakes for id in mistake.checks}
     rows: dict[str, list[GradedCheck]] = {}
@@ -85,13 +94,18 @@ def _unexplained_checks(graded: GradedExercise) -> dict[str, list[GradedCheck]]:
 
 
 def _is_self_explanatory(outcome: Outcome) -> bool:
-    """Return whether the message explains the failure: the function is missing, not written yet, or returned None."""
+    """Return whether the message alone explains the failure.
+
+    It does if the function is missing, is not written yet, or returned None.
+    """
     unwritten = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
     return unwritten or outcome.cause == "name" or outcome.got_none
 
 
 def add_to_group(groups: dict[str, SimilarSubmissions], author: str, number: int, graded: GradedExercise) -> None:
-    """Add an author to a group for each function that no known mistake explains; members of a group behave alike.
+    """Add an author to the groups of submissions that behave alike.
+
+    There is one for each function of the exercise that no known mistake explains; a new group is made if needed.
 
     Args:
         groups: the groups by a digest of their behaviour; the mapping is changed.
@@ -112,9 +126,10 @@ def add_to_group(groups: dict[str, SimilarSubmissions], author: str, number: int
 
 
 def named_groups(groups: Mapping[str, SimilarSubmissions]) -> list[SimilarSubmissions]:
-    """Return the groups, the largest first, each named by the first digits of its digest.
+    """Return the groups with names, the largest group first.
 
-    All names have the same number of digits, which is the smallest one, from `_SHORTEST_NAME` on, at which they differ.
+    Each name is the beginning of the group's digest. All names have the same length: the smallest from `_SHORTEST_NAME`
+    on at which they differ.
 
     Args:
         groups: the groups, by their whole digests.
@@ -129,7 +144,10 @@ def named_groups(groups: Mapping[str, SimilarSubmissions]) -> list[SimilarSubmis
 
 
 def _digest_of_outcomes(rows: Sequence[GradedCheck]) -> str:
-    """Return a digest of how checks ended: ids, verdicts, causes and first lines of messages, without their numbers."""
+    """Return a digest of how checks ended, without the numbers in their messages.
+
+    It is made of ids, verdicts, causes and first lines of messages.
+    """
     ends = [
         (row.check.id, row.outcome.verdict.value, row.outcome.cause, _DRAWN.sub("", row.outcome.message.split("\n")[0]))
         for row in rows
@@ -144,7 +162,9 @@ _SENTENCE = f"{UNWRITTEN}: say what the mistake is, and what is right instead, i
 
 
 def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str], function: str = "") -> str:
-    """Return the text of a new wrong answer's file: a student's code without names, comments and docstrings.
+    """Return the text of a file with a new wrong answer, made from a student's code.
+
+    Names of people, comments and docstrings are removed.
 
     Args:
         graded: the exercise as it was graded.
@@ -169,11 +189,14 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str], fun
 
 
 def _check_that_catches(graded: GradedExercise, function: str) -> tuple[str, str]:
-    """Return the id of the failed check that a draft names in "caught by", and the rule that this check belongs to.
+    """Return the failed check for the line "caught by" of a draft.
 
     Args:
         graded: the exercise as it was graded.
         function: the function that is wrong; "" for any.
+
+    Returns:
+        The id of the check, and the rule that the check belongs to.
 
     Raises:
         ValueError: no check failed in a way that can be compared.
@@ -191,7 +214,10 @@ def _check_that_catches(graded: GradedExercise, function: str) -> tuple[str, str
 
 
 def _words_to_keep(exercise: Exercise) -> set[str]:
-    """Return the words that are not removed from a draft as an author's name: the exercise's own, and Python's."""
+    """Return the words that stay in a draft, even where an author has such a name.
+
+    They are the words of the exercise, and those of Python.
+    """
     texts = [exercise.file_name, *exercise.contract.values()]
     texts += [
         path.read_text(encoding="utf-8", errors="replace")

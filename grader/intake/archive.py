@@ -76,19 +76,24 @@ class Entry:
 
     @property
     def path(self) -> PurePosixPath:
-        """The path of the file inside the archive or folder; made only when needed, as that takes time."""
+        """Return the path of the file inside the archive or folder.
+
+        It is made only when needed, as that takes time.
+        """
         return self.folder / self.name
 
     @property
     def depth_key(self) -> tuple[int, str, str]:
-        """A sort key by which files in outer folders come first."""
+        """Return a sort key by which files in outer folders come first."""
         return len(self.folder.parts), str(self.folder), self.name
 
     def read(self, most: int) -> bytes:
-        """Return at most `most` bytes of the file; the size that the archive states is ignored.
+        """Return the beginning of the file, at most `most` bytes.
+
+        The size that the archive states is ignored.
 
         Raises:
-            SubmissionError: it cannot be read. That spoils no other entry.
+            SubmissionError: this file cannot be read; other entries still can.
         """
         if self.why:
             raise SubmissionError(self.why)
@@ -114,15 +119,17 @@ class Room:
 
 @contextmanager
 def entries(source: Path | bytes, name: str, room: Room) -> Iterator[Iterable[Entry]]:
-    """Open an archive and yield its files: those of a zip as a list, those of a tar as an iterator.
+    """Open an archive and yield its files; close it when the block ends.
+
+    The files of a zip are a list. Those of a tar are an iterator: each must be read before the next is taken.
 
     Args:
         source: the content of the archive, or its path.
-        name: its file name.
+        name: the file name of the archive.
         room: the limits; what is read of the archive is subtracted from them.
 
     Raises:
-        SubmissionError: it cannot be read, or there is too much in it.
+        SubmissionError: the archive cannot be read, or there is too much in it.
     """
     kind = "zip" if name.lower().endswith(ZIP) else "tar"
     try:
@@ -168,7 +175,10 @@ class _Folders:
         self._known: dict[str, PurePosixPath | None] = {"": ALL_OF_IT}
 
     def split_path(self, name: str) -> tuple[PurePosixPath, str] | None:
-        """Split an entry's path into folder and name; return None if it leads out, is junk, or lies too deep."""
+        """Split an entry's path into folder and name.
+
+        It is None if the path leads out of the archive, is junk, or lies too deep.
+        """
         folder, slash, file = name.replace("\\", "/").rpartition("/")
         if slash and not folder:  # an absolute path
             return None
@@ -187,25 +197,31 @@ class _Folders:
 
 
 def archive_suffix(name: str) -> str:
-    """Return the suffix of an archive's name, such as ".tar.gz"; "" for the name of any other file."""
+    """Return the suffix of an archive's name, such as ".tar.gz"; "" for other files."""
     return next((end for end in ARCHIVES if name.lower().endswith(end)), "")
 
 
 def is_packed(name: str) -> bool:
-    """Return whether a file name is that of an archive, even of one that cannot be opened here."""
+    """Return whether a file name is that of an archive.
+
+    That includes archives that cannot be opened here, such as `a.rar`.
+    """
     return name.lower().endswith((*_CANNOT_OPEN, *ARCHIVES))
 
 
 def is_junk(name: str) -> bool:
-    """Return whether a name is that of a hidden or generated file or folder, such as `__pycache__`."""
+    """Return whether a name is that of a hidden or generated file or folder.
+
+    An example is `__pycache__`.
+    """
     return name.startswith((".", "__MACOSX", "__pycache__")) or name.lower() in ("thumbs.db", "desktop.ini")
 
 
 def code_stem(name: str) -> tuple[str, bool]:
-    """Return a file name without its suffixes, and whether one was of code: `double`, True for `double.py.html`.
+    """Return a file name without its suffixes, and whether a suffix of code was among them.
 
-    It returns the stem and False for a name without a suffix, or with those of a text or a document alone; and "" and
-    False for a name with any other suffix.
+    For `double.py.html` these are `double` and True. For a name without a suffix, or with suffixes of texts or
+    documents alone, they are the stem and False. For a name with any other suffix they are "" and False.
     """
     if not is_packed(name) and (match := _CODE_IN.match(name)):
         return match[1], True
@@ -216,17 +232,28 @@ def code_stem(name: str) -> tuple[str, bool]:
 
 
 def is_code(name: str) -> bool:
-    """Return whether a file name has a suffix of code or of an archive, even if another suffix follows it."""
+    """Return whether a file name has a suffix of code or of an archive.
+
+    Another suffix may follow it, as in `double.py.html`.
+    """
     return name.lower().endswith(_CODE) or is_packed(name) or code_stem(name)[1]
 
 
 def may_be_code(name: str, is_answer: Callable[[str], bool]) -> bool:
-    """Return whether a file should be read: code, an archive, a text that may be code, or with an exercise's name."""
+    """Return whether a file should be read, by its name.
+
+    It should if it has a suffix of code, of an archive or of a text that may be code, or if it is named after an
+    exercise.
+
+    Args:
+        name: the name of the file.
+        is_answer: a function that returns whether a file name is likely that of an answer.
+    """
     return is_code(name) or name.lower().endswith(_TEXTS) or (bool(code_stem(name)[0]) and is_answer(name))
 
 
 def most_bytes(name: str) -> int:
-    """Return how many bytes a file with this name may have at most."""
+    """Return the largest size, in bytes, that a file with this name may have."""
     return _MOST_PACKED if is_packed(name) else _MOST_TEXT
 
 
@@ -251,23 +278,32 @@ class LeftOut:
         self._known: dict[PurePosixPath, tuple[PurePosixPath | None, str]] = {}
 
     def add(self, folder: PurePosixPath, name: str) -> None:
-        """Record a name in a folder: `pyvenv.cfg`, for example, shows that the folder is a virtual environment."""
+        """Record the name of a file or folder, as some names show what the folder around them is.
+
+        For example, `pyvenv.cfg` shows that its folder is a virtual environment. Other names are ignored.
+
+        Args:
+            folder: the folder.
+            name: the name in it.
+        """
         mark = folder / name if name in _MARKS else folder if name == _HISTORY and folder.name == _CONDA else None
         if mark is not None and mark not in self._marks:
             self._marks.add(mark)
             self._known.clear()
 
     def path_and_reason(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
-        """Return which left-out path a folder belongs to, and why that is left out; (None, "") if its files are read.
+        """Return the left-out path that a folder belongs to, and why that path is left out.
 
-        The path may be that of the file that shows it, such as `pyvenv.cfg`. The reason is "" if no row reports it.
+        Returns:
+            The path and the reason; (None, "") if the folder's files are read. The path may be that of a telling file,
+            such as `pyvenv.cfg`. The reason is "" for a folder that is not reported.
         """
         if folder not in self._known:
             self._known[folder] = self._path_and_reason_uncached(folder)
         return self._known[folder]
 
     def _path_and_reason_uncached(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
-        """Return what `path_and_reason` returns, found by the folders above and the names recorded so far."""
+        """Compute what `path_and_reason` returns, from the names recorded so far."""
         if folder == ALL_OF_IT:
             return None, ""
         if (above := self.path_and_reason(folder.parent))[0] is not None:

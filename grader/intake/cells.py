@@ -72,7 +72,7 @@ class Code:
 
     @property
     def text(self) -> str:
-        """The lines as one text."""
+        """Return the lines as one text."""
         return "\n".join(self.lines)
 
 
@@ -99,7 +99,9 @@ def tree_or_none(source: str) -> ast.Module | None:
 
 @functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises
 def python_of(source: str) -> Code:
-    """Return the Python text of a cell: without magics, but with the code that timing magics run.
+    """Return the Python text of a cell, without magics.
+
+    The code that a timing magic runs stays in the text.
 
     Args:
         source: the cell as the student typed it, or with the calls of `get_ipython()` that IPython writes for magics.
@@ -135,7 +137,10 @@ def python_of(source: str) -> Code:
 
 
 def _parsed_cell(text: str) -> ast.Module | None:
-    """Return the syntax tree of a cell, in which `await` may stand outside of a function; None if it is not Python."""
+    """Return the syntax tree of a cell, or None if it is not Python.
+
+    A cell may have `await` outside of a function.
+    """
     if (tree := tree_or_none(text)) is not None or len(text) > LARGEST or ("await" not in text and "async" not in text):
         return tree
     with warnings.catch_warnings(), suppress(SyntaxError, ValueError, RecursionError, MemoryError):
@@ -146,21 +151,30 @@ def _parsed_cell(text: str) -> ast.Module | None:
 
 
 def _compiles(node: ast.stmt) -> bool:
-    """Return whether a module may contain a cell's statement: False if it awaits outside of a function."""
+    """Return whether a statement of a cell is allowed in a module.
+
+    It is not if it has `await` outside of a function.
+    """
     if not any(isinstance(part, _AWAITING) or getattr(part, "is_async", 0) for part in ast.walk(node)):
         return True
     return syntax_error(ast.unparse(node)) is None
 
 
 def listed_lines(left_out: tuple[str, ...]) -> str:
-    """Return the first lines that were left out, and how many more there are, as a text."""
+    """Return a text with the first lines that were left out, and the number of the others."""
     names = [f"`{line}`" for line in left_out[:3]]
     more = len(left_out) - len(names)
     return f"{', '.join(names)} and {more} more" if more else ", ".join(names)
 
 
 def apply_edits(text: str, edits: list[CodeEdit]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Apply edits to a text; blank lines stand for removed ones, so that other lines keep their numbers.
+    """Replace nodes in a text by other source.
+
+    Blank lines fill up for removed ones, so that the lines behind an edit move only if it adds lines.
+
+    Args:
+        text: the text from which the nodes were parsed.
+        edits: the edits, which do not overlap.
 
     Returns:
         The lines of the new text; and for each of them, the number of the line in the old text that it comes from.
@@ -184,7 +198,10 @@ def apply_edits(text: str, edits: list[CodeEdit]) -> tuple[tuple[str, ...], tupl
 
 
 def simple_statements(tree: ast.Module) -> Iterator[tuple[ast.stmt, bool]]:
-    """Yield the statements that contain no others, at any depth, each with whether it is inside a block."""
+    """Yield the statements that contain no other statements, at any depth.
+
+    Each comes with a bool: True if the statement is inside a block, False if it is at the top level.
+    """
     for node in ast.walk(tree):
         for name in ("body", "orelse", "finalbody"):
             block = getattr(node, name, None)
@@ -194,7 +211,9 @@ def simple_statements(tree: ast.Module) -> Iterator[tuple[ast.stmt, bool]]:
 
 
 def statements_in_order(block: Sequence[ast.AST]) -> Iterator[ast.stmt]:
-    """Yield the simple statements and definitions of a block and of blocks in it, in the order of the text.
+    """Yield the simple statements and definitions of a block, in the order of the text.
+
+    Those of the blocks in it are among them.
 
     The statements inside of definitions are not among them.
     """
@@ -208,7 +227,7 @@ def statements_in_order(block: Sequence[ast.AST]) -> Iterator[ast.stmt]:
 
 
 def bindings(node: ast.stmt) -> set[str]:
-    """Return the names that a statement at the top of a module binds there when it runs."""
+    """Return the names that a statement at the top of a module binds when it runs."""
     names: set[str] = set()
     todo: list[ast.AST] = [node]
     while todo:
@@ -231,12 +250,12 @@ def bindings(node: ast.stmt) -> set[str]:
 
 
 def bound_by(alias: ast.alias) -> str:
-    """Return the name that one alias of an import binds: `b` for `a as b`, `a` for `a.c`."""
+    """Return the name that an `ast.alias` of an import binds: `b` for `a as b`, `a` for `a.c`."""
     return alias.asname or alias.name.partition(".")[0]
 
 
 def is_alone(node: ast.stmt, code: Code) -> bool:
-    """Return whether a statement shares its lines with nothing but a comment."""
+    """Return whether nothing but a comment shares a line with a statement."""
     first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
     before = code.lines[first].encode()[: node.col_offset]
     after = code.lines[last].encode("utf-8", "surrogatepass")[node.end_col_offset :].strip()
@@ -244,7 +263,9 @@ def is_alone(node: ast.stmt, code: Code) -> bool:
 
 
 def wrap_in_try(text: str, label: str) -> str:
-    """Return a statement in a `try`, so that an exception prints a note and does not end the module.
+    """Return a statement in a `try`, so that an exception does not end the module.
+
+    The exception is printed behind `label`.
 
     A block with a string of several lines cannot be indented, and is returned unchanged.
     """
@@ -267,7 +288,7 @@ def _has_blocks(node: ast.stmt) -> bool:
 
 
 def dotted_name(node: ast.expr) -> str:
-    """Return the dotted name that an expression consists of, such as "torch.nn"; "" for any other expression."""
+    """Return the dotted name that an expression is, such as "torch.nn"; "" for any other."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -279,10 +300,12 @@ def dotted_name(node: ast.expr) -> str:
 
 
 def _without_cell_magics(source: str) -> tuple[str, list[str]]:
-    """Blank the `%%` magics at the top of a cell, and the whole cell if a magic does not run its body as Python.
+    """Blank the `%%` magics at the top of a cell.
+
+    The whole cell is blanked if a magic does not run the cell's body as Python.
 
     Returns:
-        The source with as many lines as before, and the magics that were blanked and may matter.
+        The source with as many lines as before, and the blanked magics that may matter.
     """
     lines, left_out = source.split("\n"), []
     for place, line in enumerate(lines):
@@ -300,7 +323,7 @@ def _without_cell_magics(source: str) -> tuple[str, list[str]]:
 
 
 def _written_file(lines: Sequence[str]) -> WrittenFile | None:
-    """Return the Python file that a cell writes into its own folder; None for all other cells."""
+    """Return the Python file that a cell writes by `%%writefile name.py`, or None."""
     at = next((at for at, line in enumerate(lines) if line.strip()), 0)
     match lines[at].split():
         case ["%%writefile" | "%%file", *options, name] if name.endswith(".py") and name[:-3].isidentifier():
@@ -309,7 +332,7 @@ def _written_file(lines: Sequence[str]) -> WrittenFile | None:
 
 
 def _replace_magics(source: str) -> str:
-    """Return a cell with calls of `get_ipython()` in place of its magics; lines keep their numbers."""
+    """Replace the magics of a cell by calls of `get_ipython()`; lines keep their numbers."""
     lines = source.splitlines(keepends=True)
     try:
         from IPython.core.inputtransformer2 import TransformerManager
@@ -335,7 +358,10 @@ def _replace_magics(source: str) -> str:
 
 
 def _replace_magics_by_parser(source: str) -> str:
-    """Do what `_replace_magics` does without IPython: replace each line at which Python's parser stops."""
+    """Do what `_replace_magics` does, if IPython is missing.
+
+    Each line at which Python's parser stops is taken for a magic.
+    """
     source = dedent(source)
     lines = source.split("\n")
     for _ in range(_MOST_MAGICS):
@@ -355,7 +381,10 @@ def _replace_magics_by_parser(source: str) -> str:
 
 
 def _is_incomplete(lines: Sequence[str]) -> bool:
-    """Return whether the last statement of these lines is incomplete, so that no magic can follow."""
+    """Return whether the last of these lines does not end a statement.
+
+    Then the next line cannot be a magic.
+    """
     text = iter([f"{line}\n" for line in lines])
     try:
         for _ in tokenize.generate_tokens(text.__next__):
@@ -366,7 +395,7 @@ def _is_incomplete(lines: Sequence[str]) -> bool:
 
 
 def _call_for_magic(line: str) -> str:
-    """Return the call of `get_ipython()` that IPython writes for a line with a magic; "" for any other line."""
+    """Return the call of `get_ipython()` that stands for a magic in a line; "" without one."""
     indent, words = line[: len(line) - len(line.lstrip())], line.strip()
     target, equals, value = words.partition("=")
     if equals and value.lstrip()[:1] in ("%", "!") and words[0] not in "%!":
@@ -390,10 +419,13 @@ def _magic_call(words: str, *, assigned: bool = False) -> str:
 
 
 def _magic_edits(tree: ast.Module) -> tuple[list[CodeEdit], list[ast.stmt]]:
-    """Return the edits that make a cell run without IPython, and the statements that these edits remove.
+    """Return the edits that make a cell run without IPython.
 
     Args:
         tree: the syntax tree of the cell, in which magics are calls of `get_ipython()`.
+
+    Returns:
+        The edits, and the statements that these edits remove.
     """
     edits: list[CodeEdit] = []
     cut: list[ast.stmt] = []
@@ -414,7 +446,7 @@ def _magic_edits(tree: ast.Module) -> tuple[list[CodeEdit], list[ast.stmt]]:
 
 
 def _ipython_method(call: ast.Call) -> str:
-    """Return the name of the method of `get_ipython()` that a call calls; "" for all other calls."""
+    """Return the method in a call `get_ipython().method()`; "" for any other call."""
     match call.func:
         case ast.Attribute(ast.Call(ast.Name("get_ipython"), [], []), name):
             return name
@@ -422,7 +454,7 @@ def _ipython_method(call: ast.Call) -> str:
 
 
 def _edit_for_timing_magic(call: ast.Call, statement: ast.stmt) -> CodeEdit | None:
-    """Return the edit that replaces a timing magic by the code that it times; None for any other magic."""
+    """Return the edit that replaces a timing magic by the code that it times, or None."""
     alone = isinstance(statement, ast.Expr) and statement.value is call
     match _ipython_method(call), call.args:
         case "run_line_magic", [ast.Constant(str() as name), ast.Constant(str() as code), *_] if name in _LINE_RUNS:

@@ -60,7 +60,7 @@ def submissions_of(
     root: Path | None = None,
     keeps_archives_closed: bool = False,
 ) -> tuple[list[Submission], list[Unmatched]]:
-    """Return an author's submissions, first the one that counts, and the files that match no exercise.
+    """Return an author's submissions, and the files that match no exercise.
 
     Args:
         handed: the files that the author handed in.
@@ -98,7 +98,10 @@ def submissions_of(
 def _candidates(
     contents: Contents, course: Sequence[Exercise]
 ) -> tuple[dict[str, list[_Candidate]], list[tuple[PurePosixPath, str]]]:
-    """Return the candidates of each exercise by its id, and the files that match no exercise, each with the reason."""
+    """Return the candidates of each exercise by its id, and the files of no exercise.
+
+    Each of these files comes with the reason why it matches none.
+    """
     candidates: dict[str, list[_Candidate]] = {}
     rest: dict[PurePosixPath, str] = {}
     _add_written_files(contents)
@@ -127,7 +130,10 @@ def _candidates(
 
 
 def _add_written_files(contents: Contents) -> None:
-    """Add the Python files that cells of notebooks write by `%%writefile`, unless they were handed in themselves."""
+    """Add the Python files that cells of notebooks write by `%%writefile`.
+
+    A file that was handed in itself is not replaced.
+    """
     for path, data in [*contents.files.items()]:
         if path in contents.notebooks:
             for name, text in written_files(data).items():
@@ -136,10 +142,10 @@ def _add_written_files(contents: Contents) -> None:
 
 
 def _candidates_to_ignore(exercise: Exercise, own: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the candidates of rank 1 if a changed candidate has rank 0, whose signs are stronger; else [].
+    """Return the candidates that a better one displaces: those of rank 1.
 
-    Mostly, a file with the exercise's name has rank 0, and one that only defines its functions has rank 1: see
-    `_Candidate`.
+    The better one has rank 0 and is not the unchanged starter; without it, the list is empty. Mostly, a file with the
+    exercise's name has rank 0, and one that only defines its functions has rank 1: see `_Candidate`.
     """
     if any(one.rank == 0 and not is_starter(exercise, one.source) for one in own):
         return [one for one in own if one.rank == 1]
@@ -149,13 +155,16 @@ def _candidates_to_ignore(exercise: Exercise, own: Sequence[_Candidate]) -> list
 def _candidates_of(
     path: PurePosixPath, data: bytes, course: Sequence[Exercise], *, is_notebook: bool
 ) -> tuple[dict[str, _Candidate], str]:
-    """Return a file's candidate for each exercise that it matches, by id; if it matches none, also the reason.
+    """Return a file's candidate for each exercise that the file matches, by id.
 
     Args:
         path: the path as it was handed in.
         data: the content of the file.
         course: all exercises of the course.
         is_notebook: True if the file seems to be a notebook.
+
+    Returns:
+        The candidates, and the reason why there may be none.
 
     Raises:
         ValueError: the file seems to be a notebook, but cannot be read as one.
@@ -184,7 +193,10 @@ def _candidates_of(
 
 
 def _script_candidate(data: bytes, one: _Candidate, exercise: Exercise, course: Sequence[Exercise]) -> _Candidate:
-    """Return the candidate for a notebook saved as a script, with only the statements that the exercise needs."""
+    """Return the candidate for a script that was saved from a notebook.
+
+    It keeps only the statements that the exercise needs; an unchanged starter stays as it is.
+    """
     if is_starter(exercise, one.source):
         return one
     module = module_of_script(data, exercise, course)
@@ -192,10 +204,10 @@ def _script_candidate(data: bytes, one: _Candidate, exercise: Exercise, course: 
 
 
 def _notebook_candidates(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -> dict[str, _Candidate]:
-    """Return a notebook's candidate for each exercise that it has an answer of, by id.
+    """Return a notebook's candidate for each exercise that the notebook answers, by id.
 
     Raises:
-        ValueError: it is not a notebook.
+        ValueError: the file is not a notebook.
     """
     known = {exercise.id: exercise for exercise in course}
     name = exercise_of_file_name(path.name, course)
@@ -210,10 +222,10 @@ def _notebook_candidates(path: PurePosixPath, data: bytes, course: Sequence[Exer
 
 
 def _find_copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: bool) -> list[_Candidate]:
-    """Return the candidates that do not count because they lie beside or below the file at the course's path.
+    """Return the candidates that lie beside or below the file at the course's path.
 
-    The course's folder may lie in another one, or in an archive. If the file at the course's path is the unchanged
-    starter, the others are copies only if `is_own`: in a download, an answer may lie beside the starter.
+    They do not count. The course's folder may lie in another one, or in an archive. If the file at the course's path is
+    the unchanged starter, the others are copies only if `is_own`: in a download, an answer may lie beside the starter.
 
     Args:
         exercise: the exercise.
@@ -233,11 +245,11 @@ def _find_copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own
 
 
 def _sort_candidates(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Sort the candidates of an exercise, the one that counts first; keep one of those with the same source.
+    """Sort the candidates of an exercise; the first one counts.
 
-    Unchanged starters come last. What decides next is, in this order: the rank, the version and the attempt in the
-    path, a file before a notebook, a file outside of archives, the course's path, the shortest path, and the course's
-    spelling of the name.
+    Of candidates with the same source, one is kept. Unchanged starters come last. What decides next is, in this order:
+    the rank, the version and the attempt in the path, a file before a notebook, a file outside of archives, the
+    course's path, the shortest path, and the course's spelling of the name.
     """
     home = Places.of(exercise).starter.parts
 
@@ -261,7 +273,9 @@ def _submission_of_attempt(
     attempt: int,
     root: Path | None,
 ) -> Submission:
-    """Return the submission of one attempt: for each exercise, the candidate at the index `attempt` of its list.
+    """Return the submission of one attempt.
+
+    For each exercise, it has the candidate at the index `attempt` of the exercise's list.
 
     Args:
         handed: the files that the author handed in.
@@ -289,7 +303,9 @@ def _submission_of_attempt(
 def _read_or_explain(
     exercise: Exercise, one: _Candidate, own: Sequence[_Candidate], contents: Contents, root: Path | None, *, late: bool
 ) -> ExerciseFiles:
-    """Return the files of an exercise; if reading them fails, an `ExerciseFiles` that says why.
+    """Return the files of an exercise, or why they cannot be read.
+
+    The reason is the `problem` of an `ExerciseFiles` without files.
 
     Args:
         exercise: the exercise.
@@ -331,7 +347,7 @@ def _files_of(
 def _notes_on_origin(
     exercise: Exercise, one: _Candidate, candidates: Sequence[_Candidate], contents: Contents, *, late: bool
 ) -> Iterator[str]:
-    """Yield notes for staff about the origin of a file.
+    """Yield notes for staff on where the file of an exercise came from.
 
     Args:
         exercise: the exercise.
@@ -362,7 +378,7 @@ def _notes_on_origin(
 
 
 def _changed_checks(exercise: Exercise, contents: Contents) -> Iterator[str]:
-    """Yield the names of checks and probes in a submission that differ from the course's."""
+    """Yield the names of files of checks and probes that differ from the course's."""
     shown = [path for path in (exercise.shown_checks, *exercise.probes) if path and path.parent == exercise.folder]
     ours = {path.name: path for path in shown}
     for path, data in contents.files.items():
@@ -371,14 +387,23 @@ def _changed_checks(exercise: Exercise, contents: Contents) -> Iterator[str]:
 
 
 def _with_plain_line_ends(data: bytes) -> bytes:
-    """Return the content of a file without the line ends that git may have changed, and without blanks at its end."""
+    """Return a file's content with plain line ends, and without blanks at its end.
+
+    Git may have changed the line ends.
+    """
     return data.replace(b"\r\n", b"\n").rstrip()
 
 
 def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixPath] = ()) -> dict[str, bytes]:
-    """Return the Python files in a candidate's folder, and the packages below it that these files import.
+    """Return the Python files that a candidate's module may import, by path.
 
-    Those that lie highest come first. The `others` are files of the same exercise, which are left out.
+    These are the files in the candidate's folder, and those of the packages below it that these files import. Files of
+    outer folders come first.
+
+    Args:
+        contents: the files that the author handed in.
+        one: the candidate.
+        others: the paths of other files of the same exercise, which are left out.
     """
     along: dict[PurePosixPath, bytes] = {}
     room, folder = _MOST_SIBLING_BYTES, one.path.parent
@@ -395,7 +420,11 @@ def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixP
 
 
 def _why_absent(exercise: Exercise, contents: Contents, course: Sequence[Exercise]) -> tuple[str, PurePosixPath | None]:
-    """Return why no file answers an exercise; and the path of the unreadable file that explains it, or None."""
+    """Return why no file answers an exercise.
+
+    Returns:
+        The reason, and the path of the unreadable file that explains it, or None.
+    """
     for path, why in contents.left.items():
         name = exercise_of_file_name(path.name, course)
         if name and name.exercise == exercise.id:

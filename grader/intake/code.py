@@ -22,14 +22,16 @@ _SIMPLE = (ast.Return, ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.A
 
 
 def unreadable_because(error: Exception) -> str:
-    """Return a sentence that says why a file cannot be read, for an exception that no function here expects."""
+    """Return why a file cannot be read, for an exception that is not expected."""
     if isinstance(error, RecursionError | MemoryError):
         return "it nests too deeply to be read"
     return f"reading it failed ({type(error).__name__}: {error}); hand it in as plain text in UTF-8, or ask your staff"
 
 
 def names_in_sources(*sources: bytes, functions: Collection[str] = ()) -> Iterator[str]:
-    """Yield the names in sources, also those of attributes, keywords and modules; skip sources that are not Python.
+    """Yield the names in sources, also those of attributes, keywords and modules.
+
+    Sources that are not Python are skipped.
 
     Args:
         sources: the texts, which may import each other.
@@ -48,11 +50,13 @@ def names_in_sources(*sources: bytes, functions: Collection[str] = ()) -> Iterat
 
 
 def functions_used(*sources: bytes, function: str) -> Iterator[str]:
-    """Yield the functions and classes that a function's code uses, directly or by others; skip what is not Python.
+    """Yield the other functions and classes that a function uses, directly or indirectly.
+
+    Sources that are not Python are skipped.
 
     Args:
         sources: the texts, which may import each other.
-        function: the function; if no source defines it, nothing is yielded.
+        function: the name of the function; if no source defines it, nothing is yielded.
     """
     trees = list(_trees_of(sources))
     if any(function in _bound_names(statement) for tree in trees for statement in tree.body):
@@ -61,10 +65,11 @@ def functions_used(*sources: bytes, function: str) -> Iterator[str]:
 
 
 def functions_reached(*sources: bytes, places: Iterable[tuple[int, int]]) -> Iterator[str]:
-    """Yield the functions and classes that an exception passed, and those that may have been called before it.
+    """Yield the functions and classes that may have run before an exception was raised.
 
-    In each function of the traceback, the code up to its line counts, and in turn all code that this uses. A branch
-    does not count if the line is in the other one, or behind the branch's own return. A loop counts whole.
+    Those in the traceback are among them. In each function of the traceback, the code up to its line counts, and in
+    turn all code that this uses. A branch of an `if` does not count if the line is in the other branch, or if the line
+    is behind the `if` and the branch ends with `return` or `raise`. A loop counts whole.
 
     Args:
         sources: the texts, which may import each other.
@@ -89,7 +94,7 @@ def functions_reached(*sources: bytes, places: Iterable[tuple[int, int]]) -> Ite
 
 
 def _repeats(code: ast.AST) -> bool:
-    """Return whether code has a comprehension or a lambda, whose parts may run several times."""
+    """Return whether code has a comprehension or a lambda, so that parts of it may run again."""
     return any(isinstance(node, ast.comprehension | ast.Lambda) for node in ast.walk(code))
 
 
@@ -98,7 +103,7 @@ def _has_line(node: ast.stmt, line: int) -> bool:
 
 
 def _code_run_before(statement: ast.stmt, line: int) -> Iterator[ast.AST]:
-    """Yield the code that may have run before, or on, a line of a top-level statement."""
+    """Yield the code of a top-level statement that may have run up to a line in it."""
     functions = [each for each in ast.walk(statement) if isinstance(each, _FUNCTION) and _has_line(each, line)]
     # The methods of a class are called by names that are not looked up here: all of them count.
     if isinstance(statement, ast.ClassDef) or not functions:
@@ -108,7 +113,12 @@ def _code_run_before(statement: ast.stmt, line: int) -> Iterator[ast.AST]:
 
 
 def _part_of_block(block: Sequence[ast.stmt], line: int) -> Iterator[ast.AST]:
-    """Yield the code of a block that may have run before, or on, a line in or behind it."""
+    """Yield the code of a block that may have run up to a line.
+
+    Args:
+        block: the statements of the block.
+        line: the number of a line in the block, or behind it.
+    """
     for statement in block:
         if statement.lineno > line:
             return
@@ -134,10 +144,14 @@ def _trees_of(sources: Iterable[bytes]) -> Iterator[ast.Module]:
 
 
 def _statements_used_by(functions: Collection[str], trees: Sequence[ast.Module]) -> Iterator[ast.stmt]:
-    """Yield the top-level statements that define these functions, and in turn those that define the names used there.
+    """Yield the top-level statements that define these functions, or that their code needs.
 
     A name is looked up in its own file, and in others only if the statement imports: files side by side may be of
     different exercises. If no file defines any of the functions, all statements are yielded.
+
+    Args:
+        functions: the names of the functions.
+        trees: the syntax trees of the files.
     """
     tables = [dict[str, list[ast.stmt]]() for _ in trees]
     for tree, table in zip(trees, tables, strict=True):
@@ -169,20 +183,23 @@ def _statements_used_by(functions: Collection[str], trees: Sequence[ast.Module])
 
 
 def _used_names(statement: ast.stmt) -> Iterator[str]:
-    """Yield `*` and the names that a statement uses; `*` is the name of `import *`, which may define any of them."""
+    """Yield the names that a statement uses, and `*`.
+
+    A table of bound names has `import *` under `*`, as it may define any name.
+    """
     yield "*"
     yield from (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
 
 
 def _names_imported_by(statement: ast.stmt, tree: ast.Module) -> Iterator[str]:
-    """Yield the names of other files that an import statement may refer to; nothing for any other statement.
+    """Yield the names that an import statement may take from other files.
 
-    Each attribute in the importing file is one of them, as `m.x` may refer to `x` of an imported `m`. An `import *` may
-    refer to any name in the importing file.
+    Nothing is yielded for any other statement. Each attribute in the importing file is one of the names, as `m.x` may
+    refer to `x` of an imported `m`. An `import *` may take any name in the importing file.
 
     Args:
         statement: the statement.
-        tree: the importing file.
+        tree: the syntax tree of the importing file.
     """
     match statement:
         case ast.Import():
@@ -209,7 +226,9 @@ def _bound_names(statement: ast.stmt) -> Iterator[str]:
 
 
 def without_names(source: bytes, people: Collection[str], known: Collection[str]) -> str:
-    """Return a source without comments, docstrings, its `if __name__ ...` blocks, and names of people.
+    """Return a source without names of people.
+
+    Comments, docstrings and blocks like `if __name__ == "__main__"` are removed, too.
 
     Args:
         source: the file.
@@ -217,7 +236,7 @@ def without_names(source: bytes, people: Collection[str], known: Collection[str]
         known: words that stay, also where somebody has such a name.
 
     Raises:
-        SubmissionError: it is not Python, or defines no function and no class.
+        SubmissionError: the file is not Python, imports a file beside it, or defines no function and no class.
     """
     try:
         tree = ast.parse(source)
@@ -246,7 +265,7 @@ def _is_left_out(node: ast.stmt) -> bool:
 
 
 def _own_modules(tree: ast.Module) -> set[str]:
-    """Return the imported modules that are not installed here, and so are files beside this one."""
+    """Return the imported modules that are not installed here: files beside the importing one."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -257,7 +276,9 @@ def _own_modules(tree: ast.Module) -> set[str]:
 
 
 def _without_people(code: str, people: Iterable[str], kept: set[str], attributes: Collection[str]) -> str:
-    """Return code with `student` in place of people's names and e-mail addresses, in identifiers and in strings.
+    """Return code with `student` in place of people's names and e-mail addresses.
+
+    They are replaced in identifiers and in strings.
 
     Long numbers of people become 0.
 
@@ -285,7 +306,10 @@ def _without_people(code: str, people: Iterable[str], kept: set[str], attributes
 
 
 def tokens_of(source: bytes) -> tuple[str, str, tuple[tuple[int, ...], ...]]:
-    """Return the text of a file, its tokens as copydetect compares them, and their places; it needs copydetect."""
+    """Return the text of a file, its tokens, and the places of the tokens in the text.
+
+    copydetect makes the tokens, to compare files; it must be installed.
+    """
     from copydetect.utils import filter_code
 
     text = source.decode("utf-8", "replace").replace("\0", "")

@@ -48,7 +48,7 @@ _WALL_FACTOR = 6
 
 
 def read_submission(folder: Path, exercises: Sequence[Exercise], author: str) -> Submission:
-    """Read the files of exercises in a student's own folder, in this process, and return the submission.
+    """Read a student's own folder in this process, and return the submission.
 
     In a course's folder the files at the course's places count, and files beside them come along. Another folder is
     read as if it had been handed in.
@@ -70,7 +70,9 @@ def read_submission(folder: Path, exercises: Sequence[Exercise], author: str) ->
 
 
 def _own_parts(folder: Path, exercises: Sequence[Exercise]) -> list[Part]:
-    """Return the parts of a course's folder that may have answers: folders of exercises, and single files.
+    """Return the parts of a course's folder in which answers may lie.
+
+    These are folders of exercises, and single files that are named after an exercise.
 
     A folder may also be laid out as MODULE/EXERCISE.
     """
@@ -90,7 +92,7 @@ def collect(
     with_earlier_attempts: bool = False,
     root: Path | None = None,
 ) -> tuple[list[Submission], list[Unmatched]]:
-    """Read what an author handed in, in the reading process; return the submissions and the files without an exercise.
+    """Have the reading process read what an author handed in.
 
     Files that cannot be read within the limits become a problem of this author's submission.
 
@@ -100,6 +102,9 @@ def collect(
         wanted: the exercises that are graded.
         with_earlier_attempts: True if each version that was handed in becomes a submission, and not the last alone.
         root: the folder that paths are shown from.
+
+    Returns:
+        The submissions, first the one that counts; and the files that match no exercise.
 
     Raises:
         GraderError: an error of ours.
@@ -123,16 +128,16 @@ def collect(
 
 
 def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercise], author: str) -> Submission:
-    """Return the submission of one author at a path: a folder, an archive or a single file.
+    """Return the submission of one author: the files in a folder or an archive, or one file.
 
     Args:
-        path: the path of a folder, an archive or a file.
+        path: the path of the folder, the archive or the file.
         course: every exercise of the course.
         wanted: the exercises that are graded.
         author: the author's name.
 
     Raises:
-        SubmissionError: nothing is there, or a single file that is not an answer.
+        SubmissionError: nothing is at the path, or a single file that is not an answer.
     """
     if not path.exists():
         raise SubmissionError(f"{path} is neither a folder with a submission nor a file")
@@ -149,15 +154,15 @@ def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercis
 def open_intake(
     path: Path, exercises: Sequence[Exercise], name: str | None = None, out: Path | None = None
 ) -> Iterator[Intake]:
-    """Read a class's folder or zip, and yield its `Intake`; see `layouts.read_download`.
+    """Read a class's folder or zip in a reading process, and yield its `Intake`.
 
-    A zip is unpacked into a folder that only this user can read, which is removed afterwards. If this process is
-    killed, the reading process, which ends a moment later, removes the folder.
+    A zip is unpacked into a folder that only this user can read. The folder is removed when the block ends. If this
+    process is killed, the reading process, which ends a moment later, removes the folder. See `layouts.read_download`.
 
     Args:
-        path: the path of a folder, an archive or a file.
+        path: the path of a folder or a zip.
         exercises: the exercises of the course.
-        name: the name of the layout; None to find it.
+        name: the name of the layout; None to detect it.
         out: the folder of the batch's results, which belongs to no author.
 
     Raises:
@@ -173,7 +178,9 @@ def open_intake(
 
 
 def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> frozenset[str]:
-    """Return the names that a submission's code uses, as the reading process finds them; an empty set if that fails.
+    """Return the names that a submission's code uses.
+
+    The reading process parses the code. The set is empty if the code cannot be read within the limits.
 
     Args:
         files: the contents of the submission's files, by name.
@@ -187,13 +194,13 @@ def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> fro
 
 
 def functions_used_in(files: Mapping[str, bytes], function: str) -> frozenset[str]:
-    """Return the functions and classes of a submission that one of its functions uses, directly or by others.
+    """Return the functions and classes that a function of a submission uses.
 
-    The set is empty if the code cannot be read within the limits.
+    Those that it uses indirectly are among them. The set is empty if the code cannot be read within the limits.
 
     Args:
         files: the contents of the submission's files, by name.
-        function: the function whose code is read.
+        function: the name of the function.
     """
     with suppress(SubmissionError):
         text = Text("functions", tuple(files.values()), known=(function,))
@@ -202,9 +209,10 @@ def functions_used_in(files: Mapping[str, bytes], function: str) -> frozenset[st
 
 
 def functions_reached_in(files: Mapping[str, bytes], places: Iterable[tuple[str, int]]) -> frozenset[str] | None:
-    """Return the functions and classes of a submission that may have been called before an exception was raised.
+    """Return the functions and classes that may have run before an exception was raised.
 
-    None is returned if the code cannot be read within the limits.
+    They are those of a submission; see `code.functions_reached`. It is None if the code cannot be read within the
+    limits.
 
     Args:
         files: the contents of the submission's files, by name.
@@ -219,7 +227,9 @@ def functions_reached_in(files: Mapping[str, bytes], places: Iterable[tuple[str,
 
 
 def anonymous_code(source: bytes, people: Collection[str], known: Collection[str]) -> str:
-    """Have the reading process remove comments, docstrings and people's names from a source, and return the rest.
+    """Return a source without comments, docstrings and people's names.
+
+    The reading process removes them.
 
     Args:
         source: the file.
@@ -227,13 +237,16 @@ def anonymous_code(source: bytes, people: Collection[str], known: Collection[str
         known: words that stay, also where somebody has such a name.
 
     Raises:
-        SubmissionError: it is not Python, or defines nothing.
+        SubmissionError: the file is not Python, imports a file beside it, or defines no function and no class.
     """
     return _ask_shared_reader(Request(CPU_S, text=Text("anonymous", (source,), tuple(people), tuple(known)))).code
 
 
 def tokens_in(source: bytes) -> tuple[str, str, Sequence[Sequence[int]]] | None:
-    """Have the reading process cut a file into tokens; return its text, tokens and places, or None if that fails."""
+    """Return the text of a file, its tokens, and the places of the tokens in the text.
+
+    The reading process makes them; see `code.tokens_of`. It is None if the file cannot be read within the limits.
+    """
     with suppress(SubmissionError):
         reply = _ask_shared_reader(Request(CPU_S, text=Text("tokens", (source,))))
         return reply.code, reply.tokens, reply.places
@@ -261,7 +274,7 @@ class Intake:
     notes: tuple[str, ...] = ()
 
     def title(self) -> str:
-        """Return a line that says how many files, authors and submissions there are, and in which layout."""
+        """Return a line that names the layout and counts files, authors and submissions."""
         parts = sum(len(item.parts) for item in self.handed)
         people = len({author for item in self.handed for author in item.authors})
         groups = f", {pluralize(len(self.handed), 'submission')}" if len(self.handed) != people else ""
@@ -385,10 +398,12 @@ class ReaderProcess:
         )
 
     def ask(self, request: Request) -> Reply:
-        """Send a request to the process and return the reply; if somebody else kills the process, start it again.
+        """Send a request to the process, and return the reply.
+
+        If the process is killed from outside before a limit ends it, it is started again and gets the request again.
 
         Raises:
-            SubmissionError: what is named cannot be read, or not within the limits.
+            SubmissionError: the files cannot be read, or not within the limits.
             GraderError: an error of ours.
         """
         began = time.monotonic()
@@ -406,7 +421,10 @@ class ReaderProcess:
         return reply
 
     def _send_and_receive(self, request: Request) -> bytes:
-        """Send a request, and return the line of the reply; b"" if the process ends before it replies."""
+        """Send a request, and return the line of the reply.
+
+        The line is incomplete or b"" if the process ends before it has replied.
+        """
         request, self._unsent = replace(request, course=self._unsent), ()
         process, line = self._process, b""
         assert process.stdin is not None
@@ -424,12 +442,14 @@ class ReaderProcess:
         return line
 
     def _end_with_status(self) -> int | None:
-        """End the process, which has closed its channel, and return its exit status."""
+        """End the process, which replies no more, and return its exit status."""
         end(self._process)
         return self._process.returncode
 
     def _why_ended(self, cpu_s: int) -> GraderError:
-        """Return the error that says why the process ended: a crash, a limit, or a failed start.
+        """Return an error that says why the process ended: a crash, a limit, or a failed start.
+
+        The process is ended first if it still runs.
 
         Args:
             cpu_s: the seconds of CPU time that the request allowed.
@@ -446,7 +466,7 @@ class ReaderProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the process has ended, so that another one must read what follows."""
+        """Return whether the process has ended, so that it takes no more requests."""
         return self._process.poll() is not None
 
     def close(self) -> None:
@@ -471,14 +491,16 @@ _one_at_a_time = threading.Lock()
 
 
 def _ask_shared_reader(request: Request, course: tuple[Exercise, ...] | None = None) -> Reply:
-    """Send a request to the shared reader and return the reply; for another course, start a new reader.
+    """Send a request to the shared reader, and return the reply.
+
+    A new reader is started if the reader has ended or knows another course.
 
     Args:
         request: the request.
         course: the exercises that the reader must know; None if it may know those of any course.
 
     Raises:
-        SubmissionError: what is named cannot be read, or not within the limits.
+        SubmissionError: the files cannot be read, or not within the limits.
         GraderError: an error of ours.
     """
     with _one_at_a_time:

@@ -163,7 +163,10 @@ class Contents:
             self.note_unread(path, disk, f"too much was handed in, {limits}: {pluralize(self._more, 'file')} not read")
 
     def _walk(self, part: Part) -> Iterator[Entry]:
-        """Yield the files of a part, those of outer folders first: a large inner folder must not crowd them out."""
+        """Yield the files of a part on the disk, those of outer folders first.
+
+        So a large inner folder cannot displace them.
+        """
         if part.path.is_symlink() or not part.path.is_dir():
             yield _entry_on_disk(part.name.parent, part.name.name, part.path)
             return
@@ -187,7 +190,14 @@ class Contents:
                     todo.append((folder / name, inside / name))
 
     def _names_in(self, folder: Path, name: PurePosixPath) -> list[tuple[str, bool]]:
-        """Return the names in a folder, each with whether it is a folder; [] after too many names were listed."""
+        """Return the names in a folder, each with a bool: True for a folder, False for a file.
+
+        The list is empty if the folder cannot be read, which is noted, or after too many names were listed.
+
+        Args:
+            folder: the path of the folder on the disk.
+            name: the path of the folder in what was handed in.
+        """
         if self._names < 0:
             return []
         try:
@@ -206,7 +216,7 @@ class Contents:
     def _add_entries(
         self, entries: Iterable[Entry], place: Path, above: PurePosixPath = ALL_OF_IT, archive_depth: int = 0
     ) -> None:
-        """Add the files of a folder or an archive, except those in folders that are left out.
+        """Add the files of a folder or an archive, without those in left-out folders.
 
         Args:
             entries: the files: a list, or an iterator over a stream.
@@ -232,7 +242,15 @@ class Contents:
                     self.note_unread(above / entry.path, disk, str(error))
 
     def _entries_in_order(self, entries: Iterable[Entry], left_out: LeftOut) -> Iterator[Entry]:
-        """Yield likely answers first, then other code, then other files; of each left-out folder only one file."""
+        """Yield the files of a folder or an archive, the most important first.
+
+        Likely answers come before other code, and code before other files, of which only a few are yielded. One file of
+        each left-out folder comes before all of these, so that the folder is noted.
+
+        Args:
+            entries: all files.
+            left_out: the left-out folders, by all names.
+        """
         seen = set[PurePosixPath]()
         code, others = list[Entry](), list[Entry]()
         for entry in entries:
@@ -246,18 +264,26 @@ class Contents:
         yield from sorted(others, key=lambda one: one.depth_key)[:_MOST_OTHERS]
 
     def _count_candidate(self, name: str) -> bool:
-        """Count a file by its name, and return whether to read it: a likely answer, or among the first ones."""
+        """Count a file by its name; return True if it should be read.
+
+        It should if it is a likely answer, or among the first files of its kind: code, or anything else.
+        """
         code = may_be_code(name, self._is_answer)
         self._seen[code] += 1
         return self._seen[code] <= (2 * _MOST_FILES if code else _MOST_OTHERS) or (code and self._is_answer(name))
 
     def _count_unread(self, folder: PurePosixPath, name: str, disk: Path) -> None:
-        """Count a file that is not read because there are too many, and remember the first such file."""
+        """Count a file that is not read because there are too many files.
+
+        The first one is remembered, for a row.
+        """
         self._surplus = self._surplus or [(folder / name, disk)]
         self._more += 1
 
     def _add_file(self, path: PurePosixPath, entry: Entry, disk: Path, archive_depth: int) -> None:
-        """Add a file that is Python or a notebook to `files`; of an archive, add the files in it.
+        """Add a file that is Python or a notebook to `files`.
+
+        Of an archive, the files in it are added.
 
         Args:
             path: the path of the file in what was handed in.
@@ -300,7 +326,10 @@ class Contents:
             self.notebooks.add(path)
 
     def _is_meant_as_code(self, name: str) -> bool:
-        """Return whether a file name says that the file is Python; if it is not, its author should read why."""
+        """Return whether a file's name claims that the file is code.
+
+        If the file is not code, its author should read why.
+        """
         return is_code(name) or ("." in name and self._is_answer(name))
 
     def _take_archive(self, path: PurePosixPath, source: Path | bytes, disk: Path, archive_depth: int) -> None:
@@ -315,7 +344,10 @@ class Contents:
             self._add_entries(inner, disk, path, archive_depth)
 
     def note_unread(self, path: PurePosixPath, disk: Path, why: str, *, always: bool = False) -> None:
-        """Record that a file or a folder is not read, and why: in `left` if it may have been an answer, or in `others`.
+        """Record that a file or a folder is not read, and why.
+
+        It is recorded in `left` if it may have been an answer, else in `others`. After many of them, only likely
+        answers are recorded.
 
         Args:
             path: the path of the file, as messages show it.
@@ -331,7 +363,7 @@ class Contents:
 
 
 def _entry_on_disk(folder: PurePosixPath, name: str, path: Path) -> Entry:
-    """Return the entry for a file on this disk.
+    """Return the `Entry` of a file on this disk.
 
     Args:
         folder: the file's folder in what was handed in.
@@ -385,7 +417,7 @@ class _Share:
     count: int = 0
 
     def row(self) -> Iterator[Unmatched]:
-        """Yield one row about the files that were not written, if there are any."""
+        """Yield a row that counts the files that were not written; nothing if all were."""
         if self.surplus is not None:
             limits = f"more than {2 * _MOST_FILES} files or {_MOST_ON_DISK >> 20} MiB"
             why = f"too much was handed in, {limits}: {pluralize(self.count, 'file')} not read"
@@ -398,19 +430,19 @@ def unpack(
     owners: Callable[[Sequence[PurePosixPath]], Sequence[str]],
     is_answer: Callable[[str], bool],
 ) -> Iterator[Unmatched]:
-    """Write the files of a class's download into a folder; yield a row for each that could not be read.
+    """Write the files of a class's download into a folder; yield a row for each problem.
 
-    So that the files of one author leave room for those of the others, each author has a limited share of the disk. A
+    Each author has a limited share of the disk, so that the files of one author leave room for those of the others. A
     file that is never read later is written empty. A file that is too large is cut at one byte above its limit.
 
     Args:
-        archive: the download.
+        archive: the path of the download.
         folder: an empty folder.
-        owners: returns the owner of each path in it; "" for a file of the platform.
+        owners: a function that returns the owner of each path in the download; "" for a file of the platform.
         is_answer: a function that says by a file's name if it is likely an answer, so that it is written before others.
 
     Raises:
-        SubmissionError: it cannot be read, or there is no room for it.
+        SubmissionError: the download cannot be read, or there is no room for it.
     """
     with entries(archive, archive.name, Room(_MOST_OF_CLASS.names, _MOST_OF_CLASS.unpacked)) as opened:
         listed, left_out, shares = list(opened), LeftOut(), dict[str, _Share]()
@@ -434,14 +466,14 @@ def unpack(
 
 
 def _rank_of_name(name: str, is_answer: Callable[[str], bool]) -> int:
-    """Return a sort key for file names: likely answers come first, then other files that should be read."""
+    """Return a sort key for file names: 0 for likely answers, 1 for code, 2 for the rest."""
     return 2 if not may_be_code(name, is_answer) else 1 - is_answer(name)
 
 
 def _bytes_to_write(
     entry: Entry, share: _Share, left_out: LeftOut, is_answer: Callable[[str], bool], *, is_platforms: bool
 ) -> bytes | None:
-    """Return the bytes to write of a file, and subtract them from its author's share; None to write no file.
+    """Return the bytes of a file to write, and subtract them from its author's share.
 
     Args:
         entry: the file in the download.
@@ -449,6 +481,9 @@ def _bytes_to_write(
         left_out: the folders whose files are not read later.
         is_answer: a function that says by a file's name if it is likely an answer.
         is_platforms: True if the file is the platform's, so that nothing is subtracted.
+
+    Returns:
+        The bytes; b"" to write an empty file, and None to write no file.
 
     Raises:
         SubmissionError: the file cannot be read.
@@ -474,7 +509,7 @@ def _bytes_to_write(
 
 
 def _write_file(folder: Path, path: PurePosixPath, data: bytes, name: str) -> Iterator[Unmatched]:
-    """Write a file of a download; yield a row about it if that fails.
+    """Write a file of a download; if that fails, yield a row about the file.
 
     Args:
         folder: the folder into which the download is unpacked.

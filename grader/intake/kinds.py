@@ -41,7 +41,10 @@ _HOSTS = {b"github": "GitHub", b"gitlab": "GitLab", b"colab.research": "Colab", 
 
 
 def why_not_code(data: bytes) -> str:
-    """Return why a file cannot be Python or a notebook, and what to hand in instead; "" if it may be one of these."""
+    """Return why a file cannot be code, and what to hand in instead.
+
+    It is "" if the file may be Python or a notebook.
+    """
     for beginning, what in _BEGINNINGS:
         if data.startswith(beginning):
             return f"it is {what}"
@@ -69,7 +72,10 @@ def _describe_zip(data: bytes) -> str:
 
 
 def defines_something(data: bytes) -> bool:
-    """Return whether a file is Python that defines a function or a class, as prose never does."""
+    """Return whether a file is Python that defines a function or a class.
+
+    Prose never does.
+    """
     if len(data) > _LONGEST:
         return False
     try:
@@ -82,7 +88,10 @@ def defines_something(data: bytes) -> bool:
 
 
 def is_notebook(data: bytes) -> bool:
-    """Return whether a file is a notebook: JSON with cells, even if it is damaged after its beginning."""
+    """Return whether a file is a notebook: JSON with cells.
+
+    A notebook that is damaged behind its beginning counts, too.
+    """
     text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not text.startswith(b"{") or not (b'"cells"' in text or b'"worksheets"' in text):
         return False

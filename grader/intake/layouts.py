@@ -54,12 +54,24 @@ _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.\d+)? ?(?:(
 
 
 def _most_fit(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
-    """Return whether more than half of the items fit: somebody may have put a file of their own beside a download."""
+    """Return whether more than half of the items fit.
+
+    Not all need fit: somebody may have put another file beside a download.
+
+    Args:
+        items: the items of a folder.
+        fits: a function that returns True for an item that fits.
+    """
     return 2 * sum(map(fits, items)) > len(items)
 
 
 def _by_author(items: Sequence[Path], of: Callable[[Path], Handed | Unmatched]) -> Taken:
-    """Return what was handed in, grouped by author; `of` reads the author from the name of an item."""
+    """Return what was handed in, grouped by author.
+
+    Args:
+        items: the items of a download.
+        of: a function that returns an item with the author that its name says, or an `Unmatched` that says why not.
+    """
     rows = [of(item) for item in items]
     unmatched = [row for row in rows if isinstance(row, Unmatched)]
     # Who has nothing that can be read still gets a row.
@@ -100,7 +112,7 @@ _Yaml.add_constructor("tag:yaml.org,2002:str", lambda loader, node: loader.const
 
 
 def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
-    """Return what each author handed in, by an export of Gradescope and its metadata, and what belongs to nobody."""
+    """Read an export of Gradescope; its metadata say who the authors of each folder are."""
     metadata = _gradescope_metadata(next((item for item in items if item.name in METADATA), None))
     folders = {item.name: item for item in items if item.is_dir()}
     known = {*METADATA, *(folders.keys() & metadata.keys())}
@@ -121,9 +133,10 @@ def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Ta
 
 
 def _gradescope_time(row: dict[str, Any]) -> str:
-    """Return the time of a submission in Gradescope's metadata, in ISO 8601; "" without one.
+    """Return the time at which a submission was made, in ISO 8601; "" without a time.
 
-    Gradescope may have written it as an object of Ruby's.
+    Args:
+        row: the submission's entry in Gradescope's metadata, in which the time may be an object that Ruby wrote.
     """
     made = row.get("created_at", "")
     made = made.get("utc", "") if isinstance(made, dict) else made
@@ -131,7 +144,10 @@ def _gradescope_time(row: dict[str, Any]) -> str:
 
 
 def _to_iso_time(time: datetime | str) -> str:
-    """Convert a platform's time to ISO 8601, to UTC if it names a zone; "" if it is not a time."""
+    """Convert a platform's time to ISO 8601; return "" if it is not a time.
+
+    A time with a zone is converted to UTC.
+    """
     try:
         if isinstance(time, str):
             if (match := _STAMP.match(time.strip())) is None:
@@ -146,7 +162,7 @@ def _to_iso_time(time: datetime | str) -> str:
 
 
 def _gradescope_metadata(path: Path | None) -> dict[str, dict[str, Any]]:
-    """Read Gradescope's metadata, and return its entry for each folder by the folder's name."""
+    """Read Gradescope's metadata, and return the entry of each folder by the folder's name."""
     if path is None:
         raise SubmissionError(f"there is no {METADATA[0]} here, which says whose each submission is; download it too")
     try:
@@ -159,7 +175,7 @@ def _gradescope_metadata(path: Path | None) -> dict[str, dict[str, Any]]:
 
 
 def _gradescope_person(data: Any) -> str:
-    """Return the address, number or name of a person in Gradescope's metadata, the first of these that it has."""
+    """Return a person's address, number or name, the first of these in Gradescope's metadata."""
     known = data if isinstance(data, dict) else {}
     return next((str(known[key]).strip() for key in ("email", "sid", "name") if known.get(key)), "")
 
@@ -236,7 +252,10 @@ def _read_canvas_item(item: Path, parsed: re.Match[str] | None) -> Handed | Unma
 
 
 def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
-    """Read a download of Canvas, in which each file name has two numbers: the author's, and the file's own."""
+    """Read a download of Canvas, in which the names of files have numbers.
+
+    The first number is the author's, and the second one is the file's own.
+    """
     parsed = {item: _canvas_name(item.name) for item in items}
     files = Counter(match["attachment"] for match in parsed.values() if match and match["name"] != _ANONYMOUS_NAME)
     read = []
@@ -249,17 +268,17 @@ def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
 
 
 def move_to_rostered_authors(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
-    """Move files of Canvas to the author whose number is the second in their names, if only that one is on the roster.
+    """Correct the authors of Canvas files by the numbers on the roster.
 
-    In a file's name, the author's number follows the author's name. If the name itself ends in a number, that one was
-    taken for the author's number.
+    In a file's name, the author's number follows the author's name. If that name ends in a number itself, this number
+    was taken for the author's. Such a file moves to the author with the next number, if only that one is on the roster.
 
     Args:
         handed: the submissions, with the authors' numbers that were read without a roster.
         numbers: the numbers of everybody on the roster.
 
     Returns:
-        What each author handed in; files of which another number is the author's have moved to that author.
+        What each author handed in, sorted by the author's number.
     """
     made: dict[str, Handed] = {}
     for one in handed:
@@ -307,7 +326,7 @@ def _read_nbgrader(items: Sequence[Path], exercises: Sequence[Exercise]) -> Take
 
 
 def _part_of_assignment(folder: Path) -> Part:
-    """Return the part for the folder of one assignment, with the time at which it was handed in."""
+    """Return the `Part` for an assignment's folder, with the time at which it was handed in."""
     file = folder / TIME
     stamp = _first_line(file).strip() if file.is_file() and not file.is_symlink() else ""
     at = _to_iso_time(stamp)
@@ -346,7 +365,9 @@ def _read_clones(items: Sequence[Path], exercises: Sequence[Exercise], *, alike:
 
 
 def _repository_prefix(folders: Sequence[Path]) -> str:
-    """Return the prefix of all names of repositories, the assignment's name and a hyphen; "" if it is not certain.
+    """Return the prefix of all names of repositories; "" if the prefix is not certain.
+
+    It is the assignment's name and a hyphen.
 
     A common beginning alone says nothing: anna-k and anna-m are two students.
     """
@@ -361,7 +382,10 @@ def _repository_prefix(folders: Sequence[Path]) -> str:
 
 
 def _classroom50_students(table: Path) -> set[str]:
-    """Return the students whom the scores.csv of Classroom 50 lists, in lower case; an empty set for another table."""
+    """Return the students whom the scores.csv of Classroom 50 lists, in lower case.
+
+    The set is empty if the file is missing or is another table.
+    """
     if not table.is_file():
         return set()
     with table.open(encoding="utf-8-sig", errors="replace", newline="") as file:
@@ -371,7 +395,10 @@ def _classroom50_students(table: Path) -> set[str]:
 
 
 def _prefix_to_hyphen(names: Sequence[str]) -> str:
-    """Return the prefix that all names share, cut after its last hyphen; "" if a name is nothing but this prefix."""
+    """Return the prefix that all names share, up to the last hyphen in it.
+
+    It is "" if a name is nothing but this prefix.
+    """
     shared = os.path.commonprefix(list(names)) if len(names) > 1 else ""  # noqa: RUF071  of letters
     slug = shared[: shared.rfind("-") + 1]
     return slug if slug not in names else ""
@@ -384,7 +411,10 @@ CLONES = Layout("clones", "clones of repositories", _fits_clones, _read_clones)
 
 
 def _read_plain_item(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatched:
-    """Return a file or folder with the author that its name says, or why it says none."""
+    """Return a file or folder with the author, who is taken from its name.
+
+    If the name has no author, return an `Unmatched` with the reason.
+    """
     if item.is_dir():
         return _handed_by(item.name, Part(item))
     part = Part(item, PurePosixPath(item.name))
@@ -416,7 +446,9 @@ OUT_MARK = "journal.sqlite"
 
 
 def read_download(download: Download, exercises: Sequence[Exercise]) -> Intake:
-    """Return the submissions in a class's folder or zip, whose layout is detected; called in the reading process.
+    """Read a class's folder or zip, and return the submissions in it.
+
+    This is called in the reading process. The layout is detected if it is not named.
 
     Only names at the top of the named folder decide about the layout: what a folder or a zip of one author contains was
     chosen by that author.
@@ -465,10 +497,18 @@ def read_download(download: Download, exercises: Sequence[Exercise]) -> Intake:
 
 
 def _open_download(path: Path, folder: Path, is_answer: Callable[[str], bool]) -> tuple[Path, list[Unmatched]]:
-    """Return a folder as it is, or a zip unpacked into a folder; and what could not be unpacked.
+    """Return the folder of a download; unpack a zip into `folder` first.
+
+    Args:
+        path: the path of the download, a folder or a zip.
+        folder: the path of the folder to make for a zip.
+        is_answer: a function that says by a file's name if it is likely an answer.
+
+    Returns:
+        The folder, and rows about what could not be unpacked.
 
     Raises:
-        SubmissionError: it is neither, or cannot be read.
+        SubmissionError: the download is neither a folder nor a zip, or cannot be read.
     """
     if path.is_dir():
         return path, []
@@ -479,7 +519,10 @@ def _open_download(path: Path, folder: Path, is_answer: Callable[[str], bool]) -
 
 
 def _owners(paths: Sequence[PurePosixPath]) -> list[str]:
-    """Return the owner of each file of a download, by its path; "" for a file of the platform."""
+    """Return the owner of each file of a download, by the file's path.
+
+    The owner is "" for a file of the platform.
+    """
     folders, shared = [path.parts[:-1] for path in paths], 0
     while folders and len({own[: shared + 1] for own in folders}) == 1 and len(folders[0]) > shared:
         shared += 1
@@ -489,7 +532,13 @@ def _owners(paths: Sequence[PurePosixPath]) -> list[str]:
 
 
 def _owner_of_file(parts: Sequence[str]) -> str:
-    """Return the owner of a file: a platform's number if there is one, else the name of the folder or the file."""
+    """Return the owner of a file in a download; "" for a file of the platform.
+
+    The owner is the number that Moodle or Canvas puts into the name, else the name of the topmost folder or file.
+
+    Args:
+        parts: the parts of the file's path, below what all paths share.
+    """
     if len(parts) == 1 and parts[0] in METADATA:
         return ""
     if by_moodle := _MOODLE.fullmatch(parts[0]):
@@ -498,7 +547,7 @@ def _owner_of_file(parts: Sequence[str]) -> str:
 
 
 def _with_authors(rows: Sequence[Unmatched], folder: Path, handed: Sequence[Handed]) -> Iterator[Unmatched]:
-    """Yield the rows about files that could not be unpacked, each with its author if that is known."""
+    """Yield rows about files that could not be unpacked, with the authors that are known."""
     owners = {part.path: one.key for one in handed for part in one.parts}
     for row in rows:
         places = [folder / top / row.file for top in ("class", "inner")]
@@ -507,7 +556,15 @@ def _with_authors(rows: Sequence[Unmatched], folder: Path, handed: Sequence[Hand
 
 
 def _single_item_note(layout: Layout, root: Path, items: Sequence[Path]) -> Iterator[str]:
-    """Yield a note if a single folder or zip was read as one author's: it may be a class's download."""
+    """Yield a note if a single folder or zip was read as what one author handed in.
+
+    It may be a class's download.
+
+    Args:
+        layout: the layout that was chosen.
+        root: the folder in which the item lies.
+        items: the items of the folder.
+    """
     if layout is PLAIN and len(items) == 1 and (items[0].is_dir() or is_packed(items[0].name)):
         yield (
             f"{items[0].name} is alone in {root.name}, so it is what one author handed in. "
@@ -516,7 +573,10 @@ def _single_item_note(layout: Layout, root: Path, items: Sequence[Path]) -> Iter
 
 
 def _prefix_note(items: Sequence[Path]) -> Iterator[str]:
-    """Yield a note if a prefix is cut off from names of clones for the only reason that all names begin with it."""
+    """Yield a note if the prefix that is cut off from names of clones is only a guess.
+
+    It is a guess if nothing but the names themselves shows it.
+    """
     folders = [item for item in items if item.is_dir()]
     if not _repository_prefix(folders) and (shared := _prefix_to_hyphen([item.name for item in folders])):
         yield (
@@ -531,7 +591,10 @@ def _with_time(one: Handed, stamp: str) -> Handed:
 
 
 def _commit_times(root: Path) -> Mapping[str, str]:
-    """Return the time of each folder's commit by its name, from the table that `grade clone` writes; {} without it."""
+    """Return the time of each folder's commit, by the folder's name.
+
+    The times come from the table that `grade clone` writes; without it, the mapping is empty.
+    """
     table = root.with_name(f"{root.name}.csv")
     if not table.is_file():
         return {}
@@ -542,7 +605,10 @@ def _commit_times(root: Path) -> Mapping[str, str]:
 
 
 def _several_submissions(handed: Sequence[Handed]) -> Iterator[Unmatched]:
-    """Yield a row for each author with several submissions, alone or in groups: staff must decide which counts."""
+    """Yield a row for each author with several submissions, alone or in groups.
+
+    Staff must decide which one counts.
+    """
     own = defaultdict[str, list[str]](list)
     for one in handed:
         for author in one.authors:
@@ -561,7 +627,7 @@ _EXPORT = re.compile(r"assignment_\d+_export|submitted|.+-submissions")
 
 
 def _find_submissions(folder: Path, named: Path, out: Path | None) -> tuple[Path, list[Path]]:
-    """Return the folder in which the submissions lie, and the items in it.
+    """Return the folder in which the submissions lie, and its items.
 
     This is the subfolder `submitted`, as nbgrader has it. Else it is the only item of `folder`, if that is a folder
     with a platform's name for it, or with the name of the download, as programs that unpack create it. Else it is
@@ -581,7 +647,10 @@ def _find_submissions(folder: Path, named: Path, out: Path | None) -> tuple[Path
 
 
 def _is_one_authors(items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
-    """Return whether all items are files or folders with names of exercises, as one author has them."""
+    """Return whether the items look like the files of a single author.
+
+    They do if all of them are files or folders with names of exercises.
+    """
     folders = [item for item in items if item.is_dir()]
     code = [item for item in items if not item.is_dir() and code_stem(item.name)[1]]
     files = [item for item in code if (name := exercise_of_file_name(item.name, exercises)) and not name.owner]
@@ -591,7 +660,10 @@ def _is_one_authors(items: Sequence[Path], exercises: Sequence[Exercise]) -> boo
 
 
 def _list_folder(folder: Path, out: Path | None) -> list[Path]:
-    """Return the paths in a folder, sorted by name, without hidden files, links and results of a batch."""
+    """Return the paths in a folder, sorted by name.
+
+    Hidden files, links and results of a batch are left out.
+    """
     try:
         paths = sorted(path for path in folder.iterdir() if not is_junk(path.name) and not path.is_symlink())
     except OSError as error:

@@ -84,13 +84,20 @@ class Name(NamedTuple):
 
 
 def exercise_of_file_name(name: str, exercises: Sequence[Exercise]) -> Name | None:
-    """Return what a file name says of its exercise, version and owner; None if it is not that of an exercise."""
+    """Return what a file name says of its exercise, version and owner.
+
+    It is None if the file is not named after an exercise.
+    """
     stem, _ = code_stem(name)
     return None if not stem or is_check_or_probe(name) or len(name) > _LONGEST_NAME else _parse_stem(stem, exercises)
 
 
 def answer_name_test(exercises: Sequence[Exercise]) -> Callable[[str], bool]:
-    """Return a function that tests quickly whether a file name is that of an exercise."""
+    """Return a fast function that takes a file name and returns whether an exercise has it.
+
+    Args:
+        exercises: the exercises of the course.
+    """
     words = [_fold(word) for item in exercises for word in (item.id, item.number) if word]
     return lambda name: (
         any(word in _fold(name) for word in words) and exercise_of_file_name(name, exercises) is not None
@@ -98,18 +105,32 @@ def answer_name_test(exercises: Sequence[Exercise]) -> Callable[[str], bool]:
 
 
 def without_download_number(stem: str) -> str:
-    """Remove the number in brackets that a browser adds to a file name; a bare number may be a group's, and stays."""
+    """Remove the number in brackets that a browser adds to a file name.
+
+    A number without brackets stays, as it may be a group's.
+    """
     return _DOWNLOADED.sub("", stem)
 
 
 def find_exercise(word: str, exercises: Sequence[Exercise]) -> str:
-    """Return the id of the exercise with this id or number, in any case and with any separators; "" without one."""
+    """Return the id of the exercise with this id or number; "" without one.
+
+    Case and separators do not matter.
+    """
     folded = _fold(word)
     return next((item.id for item in exercises if folded in (_fold(item.id), _fold(item.number))), "")
 
 
 def _parse_stem(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -> Name | None:
-    """Parse a file name without its suffix; split off at most `marks` words that mark a version."""
+    """Read the exercise, the version and the owner from a file name without its suffix.
+
+    It is None if the name is not that of an exercise.
+
+    Args:
+        stem: the file name without its suffix.
+        exercises: the exercises of the course.
+        marks: the largest number of words such as `final`, `v2` or `(1)` to split off.
+    """
     if id := find_exercise(stem, exercises):
         return Name(id)
     if marks and (copied := _COPY_OF.fullmatch(stem)):
@@ -139,7 +160,10 @@ def _parse_stem(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MAR
 
 
 def _split_version_mark(stem: str) -> tuple[str, Version] | None:
-    """Split off the last word of a name that marks a version; return None if there is no such word."""
+    """Split off a word such as `final` or `v2` at the end of a name.
+
+    It is None if no such word, which marks a version, is there.
+    """
     for pattern, version in _MARKS:
         if match := pattern.fullmatch(stem):
             return match[1], version(int(match[2] or 0))
@@ -169,7 +193,10 @@ class TopLevelNames:
 
 @functools.lru_cache(maxsize=1024)  # of the files of one author, each is looked at for several reasons
 def top_level_names(source: bytes) -> TopLevelNames:
-    """Return the names that a source defines at its top level; if it is not Python, those in lines like `def f`."""
+    """Return the names that a source binds at its top level.
+
+    If the source is not Python, they are those in lines like `def f`.
+    """
     tree = _parse_or_none(source)
     if tree is None:
         return TopLevelNames(defined_names(source.decode("utf-8", "replace")))
@@ -192,14 +219,14 @@ def top_level_names(source: bytes) -> TopLevelNames:
 
 
 def match_by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[list[str], str]:
-    """Return the exercises that a file answers, judged by its functions; or the reason why it answers none.
+    """Return the exercises that a file answers, judged by the functions that it defines.
 
     A file answers an exercise if it defines all functions and classes of the starter. An exercise is left out if
     another one that the file answers has these functions and more. Of several with the same functions, only the one
     counts whose task the file begins with.
 
     Returns:
-        The ids, and ""; or an empty list, and the reason.
+        The ids of the exercises, and ""; or an empty list, and the reason why the file answers none.
     """
     names = top_level_names(source).defined
     own = {item.id: starter_names(item) for item in exercises if starter_names(item) and starter_names(item) <= names}
@@ -217,7 +244,10 @@ def match_by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[lis
 
 
 def _title_of_task(source: bytes) -> str:
-    """Return the first line of a module's docstring, which a starter's task begins with."""
+    """Return the first line of a module's docstring.
+
+    In a starter, this is the title of the task.
+    """
     tree = _parse_or_none(source)
     return ((tree and ast.get_docstring(tree)) or "").split("\n")[0].strip()
 
@@ -228,17 +258,23 @@ def _title_in(path: Path) -> str:
 
 
 def starter_names(exercise: Exercise) -> frozenset[str]:
-    """Return the functions and classes of an exercise's starter."""
+    """Return the names of the functions and classes of an exercise's starter."""
     return _defined_in(exercise.starter)
 
 
 def given_names(exercise: Exercise) -> frozenset[str]:
-    """Return all top-level names of an exercise's starter: its functions and classes, and names that it assigns."""
+    """Return all names that an exercise's starter defines at its top level.
+
+    They are those of functions and classes, and those that it assigns.
+    """
     return _assigned_in(exercise.starter) | starter_names(exercise)
 
 
 def defined_names(source: str) -> frozenset[str]:
-    """Return the names of the top-level functions and classes of a source, found by a search if it is not Python."""
+    """Return the names of the top-level functions and classes of a source.
+
+    If the source is not Python, a search finds them.
+    """
     tree = _parse_or_none(source)
     if tree is None:
         return frozenset(_DEFINED.findall(source))
@@ -247,7 +283,7 @@ def defined_names(source: str) -> frozenset[str]:
 
 
 def _parse_or_none(source: str | bytes) -> ast.Module | None:
-    """Return the syntax tree of a file; None if it is not Python, or too large to be parsed here."""
+    """Return the syntax tree of a file; None if it is too large or not Python."""
     if len(source) > LARGEST:
         return None
     with warnings.catch_warnings():
@@ -279,15 +315,19 @@ def _is_stored(name: ast.Name) -> bool:
 
 
 def attempt_of(path: PurePosixPath) -> int:
-    """Return the number of the attempt that a folder in a path names, 2 for `attempt_2/double.py`; 0 without one."""
+    """Return the number of the attempt in the name of a folder in a path; 0 without one.
+
+    It is 2 for `attempt_2/double.py`.
+    """
     matches = [_ATTEMPT.fullmatch(part) for part in path.parts[:-1]]
     return max((int(match[1]) for match in matches if match), default=0)
 
 
 def files_to_import(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[str, bytes]:
-    """Return the Python files beside a module, and those in each subfolder that the module or a returned file imports.
+    """Return the Python files that a module may import from its folder and the folders below.
 
-    A subfolder that no file imports may be another exercise.
+    These are all files beside the module, and those in each subfolder that the module or a returned file imports. A
+    subfolder that no file imports may be another exercise.
 
     Args:
         main: the source of the module.
@@ -309,7 +349,10 @@ def files_to_import(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[
 
 
 def _imported_packages(source: bytes) -> Iterator[str]:
-    """Yield the packages that a file imports from; if it is not Python, the words of lines like imports."""
+    """Yield the top-level packages that a file imports.
+
+    If the file is not Python, yield the words of lines that look like imports.
+    """
     if (tree := _parse_or_none(source)) is None:
         for line in _IMPORTED.findall(source):
             yield from (word.decode("ascii") for word in _WORD.findall(line))
@@ -339,7 +382,7 @@ class _WithoutFinally(ast.NodeTransformer):
     """
 
     def visit_Try(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
-        """Return a `try` statement without its `finally`, followed by the statements of that block.
+        """Return a `try` statement without its `finally`, and then the statements of that block.
 
         If it has no `except`, the statements of its body stand in its place.
         """
@@ -351,9 +394,9 @@ class _WithoutFinally(ast.NodeTransformer):
 
 
 def syntax_error(source: bytes | str) -> SyntaxError | None:
-    """Return the SyntaxError of a source; None if it compiles, or if it cannot be compiled here.
+    """Return the SyntaxError of a source, or None.
 
-    For example, a source may be too large, or nested too deeply.
+    None means that the source compiles, or that it cannot be compiled here: it is too large, or nested too deeply.
     """
     if len(source) > LARGEST:
         return None
@@ -370,7 +413,7 @@ def syntax_error(source: bytes | str) -> SyntaxError | None:
 
 
 def compile_error_text(source: bytes, file_name: str, path: str) -> str:
-    """Return the message that a worker would show for a file that does not compile; "" for one that does.
+    """Return the message of a worker about a file that does not compile; "" if it does.
 
     Args:
         source: the source of the file.
@@ -396,7 +439,10 @@ def compile_error_text(source: bytes, file_name: str, path: str) -> str:
 
 
 def module_place(source: bytes, path: str) -> Place:
-    """Return a module's path, its number of lines, and the line of each top-level function and class."""
+    """Return a module's `Place`: its path, its length, and the lines of its definitions.
+
+    The length is a number of lines. The definitions are the functions and classes at the top level.
+    """
     # With a search and not with a parser: a file that is not Python has a place as well.
     lines = source.decode("utf-8", "replace").splitlines()
     matches = ((number, _DEFINED.match(line)) for number, line in enumerate(lines, 1))
@@ -404,7 +450,10 @@ def module_place(source: bytes, path: str) -> Place:
 
 
 def why_not_text(source: bytes) -> str:
-    """Return why a file cannot be read as the text of Python at all, such as its encoding; or ""."""
+    """Return why a file is not text that can be read as Python; "" if it may be.
+
+    Only UTF-16 is detected.
+    """
     start = source[:_SEEN]
     wide = len(start) > 3 and (not any(start[1::2]) or not any(start[::2])) and any(start)
     if start.startswith(_WIDE) or wide:
@@ -413,7 +462,7 @@ def why_not_text(source: bytes) -> str:
 
 
 def encoding_note(source: bytes, file_name: str) -> str:
-    """Return a sentence if plain Python refuses a file because of its encoding; else ""."""
+    """Return a note if plain Python refuses a file because of its encoding; else ""."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
         source.decode(encoding)

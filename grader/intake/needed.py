@@ -40,22 +40,25 @@ class Step:
 
     @property
     def is_import(self) -> bool:
-        """Whether the statement is an import."""
+        """Return whether the statement is an import."""
         return isinstance(self.node, ast.Import | ast.ImportFrom)
 
     @property
     def is_star(self) -> bool:
-        """Whether the statement is `from ... import *`, whose names cannot be known here."""
+        """Return whether the statement is `from ... import *`.
+
+        The names that it binds are unknown.
+        """
         return self.is_import and "*" in self.binds
 
     @property
     def is_definition(self) -> bool:
-        """Whether the statement defines a function or a class."""
+        """Return whether the statement defines a function or a class."""
         return isinstance(self.node, DEFINITIONS)
 
     @property
     def only_shows(self) -> bool:
-        """Whether the statement only shows a value, and changes nothing."""
+        """Return whether the statement only shows a value, and changes nothing."""
         match self.node:
             case ast.Expr(ast.Call(ast.Name(name))):
                 return name in _SHOWING
@@ -66,7 +69,7 @@ class Step:
 
 @functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises
 def steps_of(source: str) -> tuple[Step, ...]:
-    """Return the top-level statements of a cell; () if it is not Python."""
+    """Return the top-level statements of a cell; none if the cell is not Python."""
     code = python_of(source)
     return tuple(_steps(code.lines, code.tree)) if code.tree is not None else ()
 
@@ -90,7 +93,10 @@ def _steps(lines: Sequence[str], tree: ast.Module) -> Iterator[Step]:
 
 
 def _parts_run_at_definition(node: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the syntax nodes of a definition that run when it is defined: its decorators; of a class, all of it."""
+    """Yield the syntax nodes of a definition that run when it is executed.
+
+    Those of a function are its decorators. Those of a class are all of its nodes.
+    """
     if isinstance(node, ast.ClassDef):
         yield from ast.walk(node)
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
@@ -100,14 +106,22 @@ def _parts_run_at_definition(node: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _root_name(node: ast.AST) -> str:
-    """Return the name at the beginning of an expression such as `name.a[0].b`; "" without one."""
+    """Return the first name of an expression such as `name.a[0].b`; "" for any other."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def _symbols(source: str, node: ast.stmt) -> tuple[set[str], set[str]]:
-    """Return the global names that a statement uses, and those that functions in it declare global and assign."""
+    """Return the global names that a statement uses, and those that its functions assign.
+
+    Args:
+        source: the source of the statement.
+        node: the syntax tree of the statement.
+
+    Returns:
+        The names that are used; and the names that functions in the statement declare global and assign.
+    """
     try:
         tables = [symtable.symtable(source, "cell", "exec")]
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # all names that it has, then
@@ -159,7 +173,9 @@ class NeededStatements:
 
 
 def needed_statements(roots: Collection[str], placed: Sequence[PlacedStatement]) -> NeededStatements:
-    """Return the statements that define the names which an exercise asks for, and those that these need.
+    """Return the statements that an exercise needs.
+
+    They define the names that it asks for, and those that these statements need in turn.
 
     Args:
         roots: the names that it asks for.
@@ -200,7 +216,9 @@ def _choose_statements(
     chosen: dict[PlacedStatement, None],
     binders: Mapping[str, Sequence[PlacedStatement]],
 ) -> None:
-    """Add to `chosen` the statements that bind the names in `todo`, and in turn those that these statements need.
+    """Add to `chosen` the statements that bind the names in `todo`.
+
+    The statements that these need are added, too.
 
     Args:
         todo: the names; empty afterwards.
@@ -228,7 +246,7 @@ def _has_effect(
     placed: Sequence[PlacedStatement],
     functions: Collection[str],
 ) -> bool:
-    """Return whether a statement may change an object behind one of the needed names.
+    """Return whether a statement may change the object of a needed name.
 
     Args:
         one: the statement.
@@ -264,7 +282,9 @@ def _has_effect(
 def _changing_functions(
     state: Collection[str], names: Collection[str], placed: Sequence[PlacedStatement], functions: Collection[str]
 ) -> set[str]:
-    """Return the functions and classes, except the exercise's own, whose code may change a needed object.
+    """Return the functions and classes whose code may change a needed object.
+
+    Those that are of the exercise, or use its functions, are left out.
 
     Args:
         state: the needed names that are not functions, classes or modules.
@@ -281,10 +301,10 @@ def _changing_functions(
 
 
 def _name_if_changing(step: Step, reach: Collection[str], names: Collection[str]) -> str:
-    """Return the name of a definition if its code may change a needed object; else "".
+    """Return the name of a function or class whose code may change a needed object; else "".
 
     Args:
-        step: the definition of a function or class.
+        step: the definition of the function or class.
         reach: the names of needed objects, and of functions that may change them; a use may change an object.
         names: the needed names; to assign one of them as a global is a change, too.
     """

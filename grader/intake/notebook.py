@@ -90,7 +90,7 @@ class Cell:
 
     @property
     def exercises(self) -> tuple[str, ...]:
-        """The exercises that the first line of the cell names, as in `# exercise: double, total`."""
+        """Return the exercises in the first line of the cell, as in `# exercise: double, total`."""
         mark, _, words = self.source.lstrip().split("\n", 1)[0].partition(":")
         is_mark = mark.startswith("#") and mark[1:].strip() == "exercise"
         return tuple(re.split(r"[\s,]+", words.strip())) if is_mark and words.strip() else ()
@@ -116,11 +116,11 @@ class ModuleText:
 
     @property
     def source(self) -> bytes:
-        """The text of the module, as bytes."""
+        """Return the text of the module as bytes."""
         return "".join(f"{line}\n" for line in self.lines).encode("utf-8", "replace")
 
     def note(self, number: int, text: str) -> None:
-        """Add a note about a cell, which the student reads with the report."""
+        """Add a note about a cell; the student reads it with the report."""
         self.notes.append(f"{self.label.format(number)}{text}")
 
     def add(self, number: int, lines: Sequence[str], numbers: Sequence[int]) -> None:
@@ -162,7 +162,7 @@ def module_of_run_cells(
 
     Args:
         cells: the cells in the order in which they ran.
-        exercise: the names that mark its cells, its id first.
+        exercise: the words that mark a cell as one of the exercise, its id first.
         needed: the functions and classes that the exercise asks for.
         known: the names in the kernel's memory. If the module needs one of them but lacks it, a note says why.
         others: the functions and classes that other exercises ask for.
@@ -180,7 +180,7 @@ def module_of_run_cells(
 
 
 def _why_not_in_cells(name: str, cells: Sequence[Cell], exercise: str) -> str:
-    """Return why no cell of the exercise defines a name that the kernel knows, and what to do about it."""
+    """Return why the module lacks a name that the kernel knows, and what to do about it."""
     where = [
         cell for cell in cells if name in _used_and_defined_names(cell.source)[1] or name in defined_names(cell.source)
     ]
@@ -201,14 +201,16 @@ def module_of_cells(
     given: Collection[str] = (),
     label: str = "In [{}]",
 ) -> ModuleText:
-    """Return the module of an exercise: the statements of cells that its functions need, in the order of the cells.
+    """Return the module of an exercise: the statements of cells that its functions need.
+
+    They keep the order of the cells.
 
     Args:
         places: the cells, in order.
         skipped: for each cell, the line and column of statements that are left out; see `grader_statements`.
-        roots: the functions and classes that the exercise asks for. If no cell defines one, all statements are taken.
-        others: the functions and classes that other exercises ask for.
-        given: all names that the exercise's starter has.
+        roots: the functions and classes that the exercise asks for. If no cell defines any, all statements are taken.
+        others: the functions and classes that other exercises ask for; their definitions are left out without a note.
+        given: all names that the exercise's starter has; those that the cells bind are kept, too.
         label: the name of a cell, with `{}` for its number.
     """
     module = ModuleText(label)
@@ -254,7 +256,15 @@ def module_of_cells(
 
 
 def _needed_or_all(roots: Collection[str], placed: Sequence[PlacedStatement]) -> NeededStatements:
-    """Return the statements that an exercise needs; if no cell defines its names, all of them, for a message."""
+    """Return the statements that an exercise needs.
+
+    If no cell defines a name that the exercise asks for, return all statements: then a message says what is there
+    instead.
+
+    Args:
+        roots: the names that the exercise asks for.
+        placed: all statements, in order.
+    """
     if any({*roots} & one.step.binds for one in placed if one.may_define):
         return needed_statements(roots, placed)
     usual = [one for one in placed if one.rank < 2 and not one.step.only_shows]
@@ -262,7 +272,16 @@ def _needed_or_all(roots: Collection[str], placed: Sequence[PlacedStatement]) ->
 
 
 def _add_invalid_cell(module: ModuleText, cell: Cell, code: Code, roots: Collection[str]) -> None:
-    """Add a cell that is not Python if it seems to define a function of the exercise, so that its author reads why."""
+    """Add a cell that is not Python to the module, if it seems to define a wanted function.
+
+    Then its author reads why the module does not load. Any other such cell is only noted.
+
+    Args:
+        module: the module.
+        cell: the cell.
+        code: the text of the cell.
+        roots: the names of the functions that are missing from the module.
+    """
     error = syntax_error(code.text)
     if error and not defined_names(code.text) & {*roots}:
         module.note(cell.number, f" was left out: {type(error).__name__}: {error.msg}, line {error.lineno}")
@@ -271,7 +290,7 @@ def _add_invalid_cell(module: ModuleText, cell: Cell, code: Code, roots: Collect
 
 
 def _defined_in_failed_cells(needed: NeededStatements, cells: Sequence[Cell], label: str) -> Iterator[str]:
-    """Yield a sentence for each needed name that only failed cells define."""
+    """Yield a note for each needed name that is defined in failed cells alone."""
     for name in sorted({*needed.names}):
         own = [cells[one.cell] for one in needed.steps if name in one.step.binds and not one.step.is_import]
         if own and all(cell.failed for cell in own):
@@ -280,12 +299,14 @@ def _defined_in_failed_cells(needed: NeededStatements, cells: Sequence[Cell], la
 
 
 def _placed_statements(at: int, place: RankedCell, calls: Collection[tuple[int, int]]) -> Iterator[PlacedStatement]:
-    """Yield each statement of a cell with its place in the notebook, except `calls` and imports from `__future__`.
+    """Yield the statements of a cell, each with its place in the notebook.
+
+    Imports from `__future__` are left out.
 
     Args:
         at: the index of the cell among all cells.
         place: the cell with its rank.
-        calls: the line and column of statements that are left out.
+        calls: the line and column of other statements that are left out.
     """
     for step in steps_of(place.cell.source):
         if not _is_future(step.node) and (step.node.lineno, step.node.col_offset) not in calls:
@@ -313,7 +334,7 @@ def _lines_of_kept(
     calls: Collection[tuple[int, int]],
     where: str,
 ) -> tuple[Sequence[str], Sequence[int]]:
-    """Return the lines of a cell's text with the kept statements alone, and the number of each line in the cell.
+    """Return the lines of a cell's text with the kept statements alone.
 
     Args:
         code: the Python text of the cell.
@@ -321,6 +342,9 @@ def _lines_of_kept(
         needed: all needed statements of the notebook.
         calls: the line and column of statements inside of these that are replaced by `pass`.
         where: the name of the cell, for notes.
+
+    Returns:
+        The lines, and for each the number of the line in the cell that it comes from.
     """
     assert code.tree is not None
     own = {one.step.node: one for one in kept}
@@ -344,7 +368,9 @@ def _lines_of_kept(
 
 
 def grader_statements(cells: Sequence[Cell]) -> dict[Cell, set[tuple[int, int]]]:
-    """Return where cells import or call the grader's `check` and `pack`, which a worker must not run.
+    """Return the statements of cells that import or call the grader's `check` and `pack`.
+
+    A worker must not run them.
 
     A name is the grader's only while the last statement that bound it is an import of the grader: `check` may also be a
     student's own function or method.
@@ -368,7 +394,10 @@ def grader_statements(cells: Sequence[Cell]) -> dict[Cell, set[tuple[int, int]]]
 
 
 def _names_from_grader(node: ast.stmt) -> dict[str, str]:
-    """Return the names that an import of `grader` or `grader.notebook` binds, each with its full name."""
+    """Return the names that an import of the grader binds, each with its full name.
+
+    The dict is empty for any other statement than an import of `grader` or `grader.notebook`.
+    """
     match node:
         case ast.ImportFrom(module=str() as module, names=names) if module in ("grader", _OURS):
             return {alias.asname or alias.name: f"{module}.{alias.name}" for alias in names}
@@ -384,14 +413,20 @@ def _is_grader_call(node: ast.AST, bound: Mapping[str, str]) -> bool:
 
 
 def _latest_runs(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the last run of each cell; of cells without an id, the last one of those with equal source."""
+    """Return the last run of each cell.
+
+    Cells without an id count as one cell if their sources are equal.
+    """
     last = {cell.id or cell.source: cell for cell in cells}
     return [cell for cell in cells if last[cell.id or cell.source] is cell]
 
 
 @functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises
 def _used_and_defined_names(source: str) -> tuple[set[str], set[str]]:
-    """Return the names that a cell needs from elsewhere, and those that it defines; no names if it is not Python."""
+    """Return the names that a cell needs from elsewhere, and the names that it defines.
+
+    Both sets are empty if the cell is not Python.
+    """
     code = python_of(source)
     if code.tree is None:
         return set(), set()
@@ -404,7 +439,7 @@ def _used_and_defined_names(source: str) -> tuple[set[str], set[str]]:
 
 
 def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[str, ModuleText]:
-    """Return the module of each exercise that a saved notebook has an answer of, by id.
+    """Return the modules that a saved notebook has for exercises, by the exercise's id.
 
     Args:
         data: the content of the file.
@@ -412,7 +447,7 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
         exercises: all exercises of the course.
 
     Raises:
-        ValueError: it is not a notebook.
+        ValueError: the file is not a notebook.
     """
     cells = list(_read_cells(data, exercises))
     asked = {exercise.id: starter_names(exercise) for exercise in exercises}
@@ -441,7 +476,7 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
 
 
 def python_of_exported(data: bytes) -> Code | None:
-    """Return the Python code of a script that a notebook was exported to; None for any other file.
+    """Return the Python code of a script that was exported from a notebook, or None.
 
     Jupyter, Colab and VS Code write marks into such a script: at each cell, or once at the top. The script may have
     magics, which are not Python, or the calls that IPython makes of them.
@@ -455,7 +490,9 @@ def python_of_exported(data: bytes) -> Code | None:
 
 
 def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exercise]) -> ModuleText:
-    """Return the module of an exercise from a notebook that was saved as a script; `origins` has lines of the script.
+    """Return the module of an exercise from a script that was saved from a notebook.
+
+    In its `origins`, each line is cell 0 and the line of the script.
 
     Args:
         data: the content of the script.
@@ -471,7 +508,7 @@ def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exerci
 
 
 def imports_answer(cells: Sequence[Cell], module: str, asked: Collection[str]) -> bool:
-    """Return whether cells import the module of an exercise, and define nothing that it asks for.
+    """Return whether cells import the module of an exercise, and define none of its names.
 
     Args:
         cells: the cells of the notebook.
@@ -486,7 +523,10 @@ def imports_answer(cells: Sequence[Cell], module: str, asked: Collection[str]) -
 
 
 def written_files(data: bytes) -> dict[str, bytes]:
-    """Return the Python files that the cells of a notebook write beside it: `%%writefile name.py`."""
+    """Return the contents of the Python files that a notebook's cells write, by name.
+
+    A cell writes one beside the notebook by `%%writefile name.py`.
+    """
     try:
         sources = [cell.source for cell in _read_cells(data, ())]
     except ValueError:
@@ -502,7 +542,7 @@ def _names_defined_in(cell: Cell) -> frozenset[str]:
 
 
 def _exercises_in(cells: Sequence[Cell], name: str, exercises: Sequence[Exercise]) -> list[Exercise]:
-    """Return the exercises to which a notebook contains an answer.
+    """Return the exercises that a notebook answers.
 
     A notebook that is named after an exercise and defines all of its functions has an answer to that one. Cells may say
     to which other exercises they belong, or define their functions.
@@ -537,14 +577,20 @@ def _exercises_in(cells: Sequence[Cell], name: str, exercises: Sequence[Exercise
 
 
 def _ranked_cells(cells: Sequence[Cell], id: str) -> list[RankedCell]:
-    """Return all cells, each with its rank for an exercise: those of the exercise, then of none, then of others."""
+    """Return all cells in order, each with its rank for an exercise.
+
+    The rank is smallest for cells of the exercise, and largest for cells of other exercises.
+    """
     says_so = any(cell.of == id and cell.says_so for cell in cells)
     ranks = [(0 if cell.says_so or not says_so else 1) if cell.of == id else 2 if cell.of else 1 for cell in cells]
     return [RankedCell(cell, rank, rank < 2 or not cell.says_so) for cell, rank in zip(cells, ranks, strict=True)]
 
 
 def _read_cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
-    """Yield the code cells of a notebook, each with the exercise that a tag, a comment or a heading above names."""
+    """Yield the code cells of a notebook, each with the exercise that it belongs to.
+
+    A tag, a comment, or a heading above the cell names the exercise.
+    """
     try:
         plain = json.loads(data)
         lists = [plain["cells"]] if "cells" in plain else [sheet["cells"] for sheet in plain["worksheets"]]
@@ -595,20 +641,33 @@ def _source_text(source: object) -> str:
 
 
 def _marked_exercise(tags: object, grade_id: object, exercises: Sequence[Exercise]) -> str:
-    """Return the id of the exercise that a code cell names by a tag or by nbgrader's id; "" without one."""
+    """Return the id of the exercise in a cell's metadata; "" without one.
+
+    Args:
+        tags: the tags of the cell, a list of strings; untrusted.
+        grade_id: the id that nbgrader has for the cell; untrusted.
+        exercises: the exercises of the course.
+    """
     words = [str(tag).rsplit(":", 1)[-1] for tag in tags] if isinstance(tags, list) else []
     return next(filter(None, (find_exercise(word, exercises) for word in [*words, str(grade_id)])), "")
 
 
 def _commented_exercise(text: str, exercises: Sequence[Exercise]) -> tuple[str, bool]:
-    """Return the id of the exercise that a cell's first line names, and whether the line is only that name."""
+    """Return the id of the exercise in the comment of a cell's first line.
+
+    Returns:
+        The id, or "" without one; and True if the comment is only that name, without the word `exercise`.
+    """
     first = text.strip().split("\n", 1)[0]
     comment = _COMMENT.fullmatch(first) if len(first) <= _LONGEST_COMMENT else None
     return (find_exercise(comment[2], exercises), comment[1] is None) if comment else ("", False)
 
 
 def _exercise_in(heading: str, exercises: Sequence[Exercise]) -> str:
-    """Return the exercise that a heading names by id, number or title; "" for none, and for several."""
+    """Return the id of the exercise whose id, number or title is in a heading.
+
+    It is "" if the heading has no exercise, or several.
+    """
     folded = _plain_words(heading)
     names = {item.id: filter(str.strip, map(_plain_words, (item.id, item.number, item.title))) for item in exercises}
     ids = [id for id, own in names.items() if any(name in folded for name in own)]

@@ -26,7 +26,10 @@ if sys.platform != "win32":
 
 
 def reply_to(request: Request, course: Sequence[Exercise]) -> Reply:
-    """Do what a request asks for, and return the reply; an error in the files becomes its `problem`."""
+    """Do what a request asks for, and return the reply.
+
+    An error in the files becomes the reply's `problem`.
+    """
     try:
         if request.download is not None:
             return Reply(intake=read_download(request.download, course))
@@ -52,7 +55,7 @@ def reply_to(request: Request, course: Sequence[Exercise]) -> Reply:
 
 
 def _reply_about_text(text: Text) -> Reply:
-    """Return what is wanted of a text: names, functions, code without people's names, or tokens."""
+    """Return what a request wants of a text, as `Text.wanted` says."""
     if text.wanted == "names":
         names = set(code.names_in_sources(*text.files, functions=text.known))
         return Reply(names=tuple(sorted(names)))
@@ -69,7 +72,7 @@ def _reply_about_text(text: Text) -> Reply:
 
 
 def main() -> None:
-    """Reply to requests until there are no more, then remove what was unpacked."""
+    """Reply to requests until the input ends, then remove what was unpacked."""
     if sys.platform != "win32":
         memory = int(sys.argv[1]) << 20
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -91,7 +94,10 @@ def main() -> None:
 
 
 def _limit_time(seconds: int) -> None:
-    """Limit this process to `seconds` of CPU time from now on, after which the kernel kills it."""
+    """Limit the CPU time of this process: `seconds` more from now on.
+
+    After them, the kernel kills the process.
+    """
     if sys.platform != "win32":
         used = resource.getrusage(resource.RUSAGE_SELF)
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
