@@ -146,7 +146,10 @@ class _Hooks(torch._C._acc.PrivateUse1Hooks):
 
 
 def preload() -> None:
-    """Import the modules that `enable` needs, before a process forks. PyTorch itself is not changed."""
+    """Import the modules that `enable` needs, before a process forks.
+
+    PyTorch itself is not changed.
+    """
     import torch.accelerator.memory
     import torch.cuda._sanitizer
     import torch.cuda.comm
@@ -159,10 +162,11 @@ def preload() -> None:
 
 
 def preload_operations() -> None:
-    """Import the modules that PyTorch needs at the first operation on the device, and register the device's kernels.
+    """Prepare for the first operation on the device, before a process forks.
 
-    PyTorch needs these 500 modules to know whether a tensor of a subclass is a DTensor; the import takes half a second.
-    The kernels have no effect before `enable`, as no program can name the device until then.
+    The device's kernels are registered. They have no effect before `enable`, as no program can name the device until
+    then. PyTorch imports 500 modules at the first operation, to know whether a tensor of a subclass is a DTensor; they
+    are imported here, as this takes half a second.
     """
     if torch.distributed.is_available():
         importlib.import_module("torch.distributed.tensor")

@@ -41,7 +41,7 @@ _SUMMARY = {
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options `--accelerator...` to pytest, and the keys of the ini file that have the same meaning."""
+    """Add the options `--accelerator...` to pytest, and keys of the ini file for them."""
     group = parser.getgroup("simulated CUDA")
     group.addoption(
         "--accelerator",
@@ -63,7 +63,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Enable the simulated device before pytest imports a file of the project: many look for a GPU on import."""
+    """Enable the simulated device before pytest imports a file of the project.
+
+    Many files look for a GPU when they are imported.
+    """
     gpu = _simulated_gpu(early_config)
     if not gpu:
         return
@@ -92,7 +95,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Return the header line that names the simulated GPU and the number of devices; None if CUDA is not simulated."""
+    """Return the header line that names the simulated GPU and the number of devices.
+
+    If CUDA is not simulated, return None.
+    """
     if not _simulated_gpu(config):
         return None
     machine = _machine()
@@ -119,7 +125,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
-    """Add a note to the error of a test that lacks a package for real GPUs: it says what to use instead."""
+    """Add a note to the error of a test that lacks a package for real GPUs.
+
+    The note says what to use instead.
+    """
     del item
     if call.excinfo is not None:
         note_missing(call.excinfo.value)
@@ -127,13 +136,19 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """With `--accelerator-revive`, make devices usable again that this test stopped by a device-side assert."""
+    """Clear the device-side asserts of a test, if `--accelerator-revive` is set.
+
+    The devices that the asserts stopped are usable again.
+    """
     if _simulated_gpu(item.config) and item.config.getoption("accelerator_revive"):
         item.config.stash[_COUNTS][_REVIVED] += _machine().clear_device_asserts()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Add up the device's counts of this process; a worker of pytest-xdist sends them to the controller."""
+    """Add up the device's counts of this process.
+
+    A worker of pytest-xdist sends them to the controller.
+    """
     config = session.config
     if not _simulated_gpu(config):
         return
@@ -150,7 +165,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Add the counts that a worker of pytest-xdist sent at its end to the counts of the controller."""
+    """Add the counts that a worker of pytest-xdist sent to those of the controller."""
     node.config.stash[_COUNTS].update(getattr(node, "workeroutput", {}).get(_SENT, {}))
 
 

@@ -10,13 +10,19 @@ REFUSED: Counter[str] = Counter()
 
 
 def refusal(text: str) -> NotImplementedError:
-    """Count a call that the simulated device refuses, and return the `NotImplementedError` to raise."""
+    """Return the `NotImplementedError` to raise for a call that the device refuses.
+
+    The refused call is counted.
+    """
     REFUSED[text] += 1
     return NotImplementedError(text)
 
 
 def refusing_function(why: str) -> Any:
-    """Return a function that raises `NotImplementedError` with the message `why` for any arguments."""
+    """Return a function that takes any arguments and raises `NotImplementedError`.
+
+    The message of the error is `why`.
+    """
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
         del args, kwargs

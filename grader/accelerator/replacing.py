@@ -24,10 +24,10 @@ class TensorAttribute(property):
 def put(owner: Any, name: str, new: Any) -> None:
     """Replace an attribute of one of PyTorch's modules or classes.
 
-    A new function gets the name, module, documentation and attributes of the original, and the original as
-    `__wrapped__`: PyTorch's compiler, decorators and `inspect.signature` read them. Only a class may replace a class,
-    so that annotations, `except` and `isinstance` still work. An operator of TorchScript stays one. In the place of
-    a function or method of C++'s, the new one passes itself to `__torch_function__`, as the original does.
+    A new function gets the name, module, documentation and attributes of the original, and has the original as
+    `__wrapped__`: PyTorch's compiler, decorators and `inspect.signature` read these. Only a class may replace a class,
+    so that annotations, `except` and `isinstance` still work. An operator of TorchScript stays one. In the place of a
+    function or method of C++'s, the new one passes itself to `__torch_function__`, as the original does.
 
     Args:
         owner: a module or a class.
@@ -50,7 +50,10 @@ def put(owner: Any, name: str, new: Any) -> None:
 
 
 def refusing_class(original: type, why: str) -> type:
-    """Return a subclass of `original` whose constructor raises `NotImplementedError` with the message `why`."""
+    """Return a subclass of `original` whose constructor raises `NotImplementedError`.
+
+    The message of the error is `why`.
+    """
 
     def refuse(cls: type, *args: Any, **kwargs: Any) -> Any:
         del cls, args, kwargs
@@ -61,7 +64,10 @@ def refusing_class(original: type, why: str) -> type:
 
 
 def _wrap_like(original: Any, new: Any) -> Any:
-    """Return `new` with the names, attributes and documentation of `original`; raise if it cannot take its place."""
+    """Return `new` with the names, attributes and documentation of `original`.
+
+    If `original` is a class and `new` is not, raise `TypeError`.
+    """
     if isinstance(new, staticmethod):
         return staticmethod(_wrap_like(getattr(original, "__func__", original), new.__func__))
     if isinstance(original, type):
@@ -80,7 +86,7 @@ def _wrap_like(original: Any, new: Any) -> Any:
 
 
 def _follow_torch_function(owner: Any, original: Any, new: Any) -> Any:
-    """Return `new` so that it follows the protocol of `__torch_function__` if `original` does.
+    """Return `new`, made to follow the protocol of `__torch_function__` if `original` does.
 
     A program's class or mode compares the function that it receives with `torch.zeros_like`, or looks it up in a table
     of such functions. C++ would pass its own, and with the device's inner name in the arguments.
@@ -116,16 +122,20 @@ _METHODS_WITHOUT = ("as_subclass", "set_")
 
 
 def _prefix_of_operators(owner: Any, function: Any) -> str | None:
-    """Return what the names of a module's operators begin with; None if C++ does not look for overrides of them."""
+    """Return the prefix of the operators behind a function of a module, such as "aten::".
+
+    It is None if C++ does not look for overrides of them by `__torch_function__`.
+    """
     if owner in (torch, torch.nn.functional):
         return "aten::" if getattr(torch._C._VariableFunctions, function.__name__, None) is function else None
     return {torch.fft: "aten::", torch.linalg: "aten::"}.get(owner)
 
 
 def _takes_tensors(operator: str) -> bool:
-    """Return whether an overload of an operator takes tensors, in which C++ looks for `__torch_function__`.
+    """Return whether an operator takes tensors in which C++ looks for `__torch_function__`.
 
-    Indices and values of sparse tensors are data, as those of `torch.tensor` are.
+    One overload that takes them is enough. Indices and values of sparse tensors are data, as those of `torch.tensor`
+    are.
     """
     if operator.startswith("aten::sparse_") or operator in ("aten::tensor", "aten::as_tensor", "aten::asarray"):
         return False
@@ -167,7 +177,10 @@ _VALUES_OF_BUILDS_FOR_CUDA = {
 
 
 def _refuse_missing_names(original: type, new: Any) -> None:
-    """Add to the class `new` each name that only `original` has; its use raises `NotImplementedError`."""
+    """Add to the class `new` each name that only `original` has.
+
+    A use of such a name raises `NotImplementedError`.
+    """
     kind = original.__name__
     methods, values = _METHODS_OF_BUILDS_FOR_CUDA.get(kind, ()), _VALUES_OF_BUILDS_FOR_CUDA.get(kind, ())
     for name in {*dir(original), *methods, *values} - set(dir(new)):

@@ -110,10 +110,10 @@ def _three_digits(number: float) -> str:
 
 
 def write_trace(spans: Sequence[Span], path: str | os.PathLike[str]) -> None:
-    """Write spans of the virtual clock to a file in the Trace Event Format, which Perfetto shows.
+    """Write spans of the virtual clock to a trace file, which Perfetto shows.
 
-    Host and devices are processes there, and each has a thread for what it does one after another: calls and waits,
-    kernels, copies of each direction. An arrow leads from a launch to its kernel.
+    The file is in the Trace Event Format. Host and devices are processes there, and each has a thread for what it does
+    one after another: calls and waits, kernels, copies of each direction. An arrow leads from a launch to its kernel.
 
     Args:
         spans: the spans of a clock, in its order.
@@ -125,9 +125,10 @@ def write_trace(spans: Sequence[Span], path: str | os.PathLike[str]) -> None:
 
 
 def trace_events(spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
-    """Yield the events of the Trace Event Format for spans: the names of processes and threads, the spans, the arrows.
+    """Yield the events of the Trace Event Format for spans.
 
-    Spans whose place is neither "host" nor the index of a device are in a process of their own, after all devices.
+    The first events name processes and threads. Then come the spans, and the arrows between them. Spans whose place is
+    neither "host" nor the index of a device are in a process of their own, after all devices.
     """
     tracks = _Tracks()
     made: list[dict[str, Any]] = []
@@ -152,7 +153,10 @@ class _Tracks:
         self.threads: dict[tuple[int, str, int], int] = {}
 
     def ids_of(self, span: Span) -> dict[str, int]:
-        """Return a dict with the keys `pid` and `tid`: the process and the thread that show a span in a trace."""
+        """Return the process and the thread that show a span in a trace.
+
+        The keys of the result are `pid` and `tid`. A new thread is added if all others of its kind are busy.
+        """
         process, kind = _process(span), _kind(span) + (f", stream {span.stream}" if span.stream else "")
         ends = self.ends.setdefault((process, kind), [])
         # Times are sums of floats: what ends when the next begins may end a trifle later.

@@ -31,11 +31,17 @@ class EncodedCall:
     noted: Sequence[Any] = ()
 
     def with_own_memory(self) -> EncodedCall:
-        """Return the same call with a copy of its memory, so that later changes of the values do not change it."""
+        """Return the same call with a copy of its memory.
+
+        Later changes of the values then do not change the call.
+        """
         return replace(self, memory=(b"".join(self.memory),))
 
     def values(self) -> list[Any]:
-        """Return copies of the values; two copies share memory with each other if the two values do."""
+        """Return copies of the values.
+
+        Copies share memory with each other where the values do.
+        """
         return self._decoded(self.tree["roots"])[0]
 
     def noted_values(self) -> list[Any]:
@@ -43,7 +49,10 @@ class EncodedCall:
         return self._decoded(self.noted)[0]
 
     def with_copies(self) -> EncodedCall:
-        """Return the same call with copies of its values in its table, so that the reply changes only the copies."""
+        """Return the same call with copies of its values in its table.
+
+        The reply then changes only the copies.
+        """
         return replace(self, table=self._decoded(self.tree["roots"])[1])
 
     def _decoded(self, roots: Sequence[Any]) -> tuple[list[Any], ObjectTable]:
@@ -82,7 +91,9 @@ def encode_call(
 
 
 def copy_values(*values: Any) -> tuple[Any, ...]:
-    """Return deep copies of values; two copies share memory with each other if the two values do.
+    """Return deep copies of values.
+
+    Copies share memory with each other where the values do.
 
     Args:
         *values: tensors, arrays, numbers, and lists, tuples or dicts of them. Any other object is not copied: it is the
@@ -92,7 +103,7 @@ def copy_values(*values: Any) -> tuple[Any, ...]:
         A tuple with one copy for each value.
 
     Raises:
-        Unsupported: the values are too large or too deep to be sent to a worker, and so are not copied either.
+        Unsupported: the values are too large or too deep to be sent to a worker, and so cannot be copied here.
     """
     objects: list[Any] = []
 

@@ -97,11 +97,17 @@ class PlainEncoder:
         return {"roots": roots, "rows": changed, "blocks": sizes}, [block for _, block in blocks]
 
     def children(self, values: Sequence[Any]) -> list[Any]:
-        """Return a child for each value: the value itself if plain, a reference to a row, or a list with a tag."""
+        """Return the child of each value, which stands for the value in the message.
+
+        A child is the value itself if it is plain, a reference to a row, or a list that begins with a tag.
+        """
         return [value if type(value) in PLAIN else self._child(value) for value in values]
 
     def _child(self, value: Any) -> Any:
-        """Return the child for a value that is not plain: a reference to a row, or a list that begins with a tag."""
+        """Return the child that stands in the message for a value that is not plain.
+
+        It is a reference to a row, or a list that begins with a tag.
+        """
         if (number := self._numbers.get(id(value))) is not None:
             return ["ref", number]
         if type(value) in CONTAINERS or self._has_memory(value):
@@ -127,12 +133,15 @@ class PlainEncoder:
         return ["ref", number]
 
     def _has_memory(self, value: Any) -> bool:
-        """Return whether a value is a tensor or an array whose memory can be sent; always False without PyTorch."""
+        """Return whether a value is a tensor or an array whose memory can be sent.
+
+        Without PyTorch, the result is always False.
+        """
         del value
         return False
 
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
-        """Return an empty list: without PyTorch, a message has no tensors and no blocks of memory."""
+        """Return an empty list, as a message without PyTorch has no blocks of memory."""
         del rows
         return []
 
@@ -156,7 +165,9 @@ class PlainDecoder:
         self._rows: list[Any] = []
 
     def decode(self, tree: Mapping[str, Any], data: memoryview, original: memoryview = _EMPTY) -> list[Any]:
-        """Return the values of a message; add new objects and memory to the table, and apply changes of known ones.
+        """Return the values of a message.
+
+        New objects and memory are added to the table, and changes of known objects are applied.
 
         Args:
             tree: the tree of a message from another process, as `PlainEncoder.encode` returned it there.
@@ -194,25 +205,34 @@ class PlainDecoder:
     # -- what only messages with memory have --------------------------------------------------------------------------
 
     def _take_blocks(self, sizes: list[Any], data: memoryview, original: memoryview) -> dict[int, Any]:
-        """Raise `ProtocolError`: called only if a message has blocks, which a process without PyTorch cannot take."""
+        """Raise `ProtocolError`: a process without PyTorch cannot take blocks of memory.
+
+        This is called only if a message has blocks.
+        """
         raise ProtocolError("memory in a message of plain values")
 
     def _tensor_or_array(self, number: int, row: list[Any]) -> Any:
-        """Raise `ProtocolError`: a process without PyTorch gets no row that describes a tensor or an array."""
+        """Raise `ProtocolError`: a process without PyTorch cannot take tensors or arrays."""
         raise ProtocolError("an unknown kind of row")
 
     def _check_memory(self, rows: list[Any], written: Mapping[int, Any], views: Mapping[int, Any]) -> None:
-        """Do nothing: a process without PyTorch gets no memory that would have to be checked."""
+        """Do nothing, as a process without PyTorch gets no memory that must be checked."""
 
     def _apply_changes(
         self, views: Mapping[int, Any], written: Mapping[int, Any], contents: Mapping[int, list[Any]], known: int
     ) -> None:
-        """Do nothing: a process without PyTorch gets requests alone, and only a reply changes known objects."""
+        """Do nothing, as a process without PyTorch gets requests alone.
+
+        Only a reply changes known objects.
+        """
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def _take_rows(self, entries: list[Any]) -> list[int]:
-        """Check the new and changed rows of a message, put them into `_rows`, and return their numbers, sorted."""
+        """Put the new and changed rows of a message into `_rows`, after checking them.
+
+        Their numbers are returned, sorted.
+        """
         rows, known, changed = self._rows, len(self._rows), set()
         if known + len(entries) > self._caps.objects:
             raise ProtocolError("too many objects")
@@ -247,7 +267,10 @@ class PlainDecoder:
                     objects[number] = slice(*items) if kind == "slice" else KINDS[kind](items)
 
     def _items(self, row: list[Any]) -> list[Any]:
-        """Return the items of a container from its row; of a dict, keys and values in turn."""
+        """Return the items of a container from its row.
+
+        Those of a dict are its keys and values in turn.
+        """
         kind = row[0]
         items = [item if type(item) in PLAIN else self._child(item) for item in row[1:]]
         if kind in KEYED:
@@ -276,7 +299,10 @@ class PlainDecoder:
 
 
 def items_of(obj: Any) -> Any:
-    """Return the items of a container as one flat sequence; of a dict: key, value, key, value, and so on."""
+    """Return the items of a container as one flat sequence.
+
+    The items of a dict are key, value, key, value, and so on.
+    """
     if type(obj) is dict:
         return [item for pair in obj.items() for item in pair]
     return (obj.start, obj.stop, obj.step) if type(obj) is slice else obj

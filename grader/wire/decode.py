@@ -38,7 +38,10 @@ class Change:
         self._here = get(thing)
 
     def swap(self) -> None:
-        """Undo the change, or if it is undone, redo it; do nothing if something else changed the object since."""
+        """Undo the change, or redo it after it was undone.
+
+        If something else has changed the object since, nothing happens.
+        """
         if _is_same(self._get(self.thing), self._here):
             self._put(self.thing, self._other)
             self._here, self._other = self._other, self._here
@@ -84,7 +87,10 @@ class Decoder(PlainDecoder):
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def _take_blocks(self, sizes: list[Any], data: memoryview, original: memoryview) -> dict[int, Array]:
-        """Add the new blocks of a message to the table; return the new bytes of known blocks, by block number."""
+        """Add the new blocks of a message to the table, and return the changed ones.
+
+        The result has the new bytes of each known block that changed, by the number of the block.
+        """
         blocks, written = self._table.blocks, {}
         known, start, most = len(blocks), 0, len(data)
         buffer = np.frombuffer(data, np.uint8) if most else np.empty(0, np.uint8)
@@ -145,7 +151,10 @@ class Decoder(PlainDecoder):
         return tensor
 
     def _array(self, row: list[Any]) -> Array:
-        """Return the array that a row describes, over its block of memory; raise `ProtocolError` for an invalid row."""
+        """Return the array that a row describes, over its block of memory.
+
+        An invalid row raises `ProtocolError`.
+        """
         expect(len(row) == 7, "an invalid row of an array")
         _, name, shape, strides, offset, number, writable = row
         dtype, block = array_dtype(name), None if number is None else self._block(number)
@@ -162,7 +171,10 @@ class Decoder(PlainDecoder):
         return array
 
     def _tensor(self, row: list[Any]) -> torch.Tensor:
-        """Return the tensor that a row describes, over its storage; raise `ProtocolError` for an invalid row."""
+        """Return the tensor that a row describes, over its storage.
+
+        An invalid row raises `ProtocolError`.
+        """
         if len(row) not in (9, 10):
             raise ProtocolError("an invalid row of a tensor")
         _, name, shape, strides, offset, number, start, size, bits = row[:9]
@@ -198,7 +210,10 @@ class Decoder(PlainDecoder):
         return block
 
     def _check_memory(self, rows: list[Any], written: Mapping[int, Array], views: Mapping[int, Any]) -> None:
-        """Raise `ProtocolError` for bytes other than 0 and 1 in the memory of bool tensors and arrays."""
+        """Raise `ProtocolError` if the memory of bools has a byte other than 0 and 1.
+
+        The memory of bool tensors and arrays is checked where it is new or changed.
+        """
         total = 0
         for number, row in enumerate(rows):
             if row[0] not in ("tensor", "array") or row[1] not in ("bool", "|b1") or row[5] is None or 0 in row[2]:
@@ -226,7 +241,10 @@ class Decoder(PlainDecoder):
             self.changes.append(Change(table.objects[number], lambda it: list(items_of(it)), _set_contents, items))
 
     def _keep_facts_and_layout(self, number: int, view: Any, *, is_new: bool) -> None:
-        """Record the facts of an arrived tensor; for a known tensor or array, also record a change of its layout."""
+        """Record the facts of an arrived tensor, and a changed layout of a known object.
+
+        Known objects are the tensors and arrays that the table had before this message.
+        """
         obj, row = self._table.objects[number], self._rows[number]
         if row[0] == "array":
             if not is_new:

@@ -59,11 +59,16 @@ class Encoder(PlainEncoder):
         return not (conj or neg) or can_be_lazy(value.dtype, conj, neg)
 
     def _cpu_view(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
-        """Return a CPU tensor over the memory of an accelerator tensor, and its device; None for any other tensor."""
+        """Return a CPU tensor over the memory of an accelerator tensor, and its device.
+
+        For any other tensor, return None.
+        """
         return self._accelerator.to_host(tensor) if self._accelerator is not None else None
 
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
-        """Replace each None in `rows` by the row of its tensor or array; return the blocks to send.
+        """Write the rows of all tensors and arrays, and return the blocks of memory to send.
+
+        Each None in `rows` is replaced by the row of its tensor or array.
 
         Returns:
             The number and the bytes of each block that is new, or that changed since it arrived.
@@ -104,7 +109,10 @@ class Encoder(PlainEncoder):
         return sent
 
     def _known_spans(self) -> list[tuple[int, int, int | None, Any]]:
-        """Return start, end, block number and None for each known block whose storage was not moved or resized."""
+        """Return the address range of each known block whose storage was not moved or resized.
+
+        Each is a tuple of start, end, block number and None, as `_merge_ranges` takes it.
+        """
         blocks, moved = self._table.blocks, set()
         for (number, start, nbytes), storage in self._table.storages.items():
             now = host_address(storage) - start, storage.nbytes()
@@ -129,12 +137,12 @@ class Encoder(PlainEncoder):
         return row
 
     def _merge_ranges(self, spans: list[tuple[int, int, int | None, Any]]) -> list[tuple[int, int, bool]]:
-        """Merge overlapping address ranges into blocks; return each block's start, its number, and whether it is new.
+        """Merge overlapping address ranges into blocks.
 
-        New blocks are added to the table.
+        Each block is returned as its start, its number, and True if it is new. New blocks are added to the table.
 
         Args:
-            spans: rows of start, end, number of a known block or None, and new tensor or array or None.
+            spans: tuples of start, end, the number of a known block or None, and a new tensor or array or None.
 
         Raises:
             Unsupported: a range overlaps a known block and extends beyond it.
@@ -163,14 +171,15 @@ class Encoder(PlainEncoder):
 
 
 def can_be_lazy(dtype: torch.dtype, conj: bool, neg: bool) -> bool:
-    """Return whether PyTorch can compute the values of a lazily conjugated or negated view of a dtype.
+    """Return whether PyTorch can compute the values of a lazy view of a dtype.
 
-    For some dtypes PyTorch makes such a view, but `resolve_conj` or `resolve_neg` raises on it.
+    Such a view is conjugated or negated only when it is read. For some dtypes PyTorch makes such a view, but
+    `resolve_conj` or `resolve_neg` raises on it.
 
     Args:
         dtype: the dtype of the view.
-        conj: True if it is conjugated lazily.
-        neg: True if it is negated lazily.
+        conj: True if the view is conjugated lazily.
+        neg: True if the view is negated lazily.
     """
     if NAMES[dtype] == "bcomplex32":
         return False

@@ -48,12 +48,15 @@ _known: Any = WeakTensorKeyDictionary()
 
 
 def are_any_recorded() -> bool:
-    """Return whether facts of any tensor are recorded; if not, which is the usual case, no lookup is needed."""
+    """Return whether facts of any tensor are recorded.
+
+    If not, which is the usual case, no lookup is needed.
+    """
     return bool(_known.data)
 
 
 def facts_of(tensor: torch.Tensor) -> TensorFacts:
-    """Return the facts recorded for a tensor; for one without recorded facts, the facts that PyTorch has."""
+    """Return the facts that are recorded for a tensor, or else the facts that PyTorch has."""
     facts: TensorFacts | None = _known.get(tensor)
     if facts is not None:
         return facts
@@ -62,7 +65,10 @@ def facts_of(tensor: torch.Tensor) -> TensorFacts:
 
 
 def device_of(tensor: torch.Tensor) -> str:
-    """Return the device in the facts of a tensor, such as "sim:1"; "cpu" if no facts of it are recorded."""
+    """Return the device in the recorded facts of a tensor, such as "sim:1".
+
+    It is "cpu" if no facts of the tensor are recorded.
+    """
     facts: TensorFacts | None = _known.get(tensor)
     return "cpu" if facts is None else facts.device
 
@@ -79,12 +85,17 @@ def note_facts(tensor: torch.Tensor, facts: TensorFacts) -> None:
 
 
 def to_row(facts: TensorFacts) -> dict[str, Any]:
-    """Return a dict for JSON with the facts that differ from those of a plain CPU tensor, by field name."""
+    """Return the facts of a tensor as a dict for JSON, by field name.
+
+    Facts that a plain CPU tensor has, too, are left out.
+    """
     return {name: value for name, value in asdict(facts).items() if value != getattr(_NONE, name)}
 
 
 def from_row(row: Any) -> TensorFacts:
-    """Return the facts in a row that another process made by `to_row`, after checking the row.
+    """Return the facts in a row that `to_row` made in another process.
+
+    The row is checked first.
 
     Raises:
         ProtocolError: the row is not a row of facts.

@@ -109,7 +109,10 @@ def ordered_by_nesting(rows: Sequence[list[Any]], changed: Sequence[int], caps: 
     depth, size = [0] * len(rows), [0] * len(rows)  # a size of -1: its items are being visited
 
     def visit(number: int, above: int) -> None:
-        """Add a row to the order, after all rows that it refers to; raise `ProtocolError` for a cycle or too much."""
+        """Add a row to the order, after all rows that it refers to.
+
+        A cycle, deep nesting or a huge value raises `ProtocolError`.
+        """
         nonlocal hashed
         expect(size[number] >= 0, "a value contains itself")
         if size[number]:
@@ -267,7 +270,7 @@ def pack_messages(messages: Sequence[tuple[dict[str, Any], list[Any]]]) -> tuple
 
 
 def unpack_messages(frame: Frame) -> list[Frame]:
-    """Split a frame of several messages that `pack_messages` joined; return a frame for each.
+    """Split a frame that `pack_messages` joined, and return a frame for each message.
 
     Raises:
         ProtocolError: the frame does not contain such messages.
@@ -321,5 +324,8 @@ def parse_tree(text: bytes, caps: Caps) -> dict[str, Any]:
 
 
 def _most_values(text: bytes) -> int:
-    """Return an upper bound of the number of values in JSON text: its commas and opening brackets."""
+    """Return an upper bound of the number of values in JSON text.
+
+    It is the number of commas and opening brackets.
+    """
     return text.count(b",") + text.count(b"[") + text.count(b"{")

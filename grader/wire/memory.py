@@ -39,9 +39,9 @@ class _ArrayDescription:
 
 
 def substitute_for_trials(array: Array) -> Array:
-    """Return another array over the memory of `array`, on which a change of shape or strides can be tried.
+    """Return an array on which changes of the shape and strides of `array` can be tried.
 
-    NumPy refuses the same changes of this array as of `array`.
+    It is another array over the same memory. NumPy refuses the same changes of both arrays.
     """
     return array[...] if isinstance(array.base, np.ndarray) else np.asarray(_ArrayDescription(array))
 
@@ -76,7 +76,9 @@ class MemoryBlock:
 
 
 def byte_range(offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:
-    """Return the offset of the first byte of a view, and that of the byte after its last one; equal if it is empty.
+    """Return the byte offsets at which a view begins and ends.
+
+    The end is the offset of the byte after the last one. For an empty view, both are equal.
 
     Args:
         offset: the offset of the first element, in bytes.
@@ -96,12 +98,18 @@ def byte_range(offset: int, shape: Sequence[int], strides: Sequence[int], itemsi
 
 
 def host_address(storage: torch.UntypedStorage) -> int:
-    """Return the address of a storage in the memory of this process, also of one on a simulated device."""
+    """Return the address of a storage in the memory of this process.
+
+    For a storage on a simulated device, it is the address of its CPU memory.
+    """
     return int(_StorageBase.data_ptr(storage))
 
 
 def address_range(value: torch.Tensor | Array) -> tuple[int, int]:
-    """Return the addresses at which the memory of a tensor's storage, or of an array's elements, begins and ends."""
+    """Return the addresses at which the memory of a tensor or an array begins and ends.
+
+    The memory of a tensor is its whole storage; that of an array is the range of its elements.
+    """
     if isinstance(value, torch.Tensor):
         storage = value.untyped_storage()
         start = host_address(storage)

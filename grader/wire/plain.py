@@ -61,7 +61,10 @@ class Tags:
         return type(value) if type(value) in self._kinds else None
 
     def to_plain(self, value: Any) -> list[Any] | None:
-        """Return a value as a list that begins with the tag of its type; None for a value without a tag."""
+        """Return a value as a list that begins with the tag of its type.
+
+        For a value without a tag, return None.
+        """
         if (known := self.kind_of(value)) is None:
             return None
         kind = self._kinds[known]

@@ -37,7 +37,10 @@ class ObjectTable:
 
 
 def nested_values(value: Any) -> Iterator[Any]:
-    """Yield a value, and all values in it at any depth if it is a list, a tuple, a set or a dict."""
+    """Yield a value and all values in it, at any depth.
+
+    Lists, tuples, sets and dicts have values in them.
+    """
     yield value
     items = [*value, *value.values()] if isinstance(value, dict) else value
     if isinstance(items, (list, tuple, set, frozenset)):
@@ -46,7 +49,11 @@ def nested_values(value: Any) -> Iterator[Any]:
 
 
 def block_offsets(sizes: Sequence[int]) -> list[int]:
-    """Return the offset of each block in the data of a message, by the sizes of the blocks; last, the total size."""
+    """Return the offset of each block in the data of a message, and last the total size.
+
+    Args:
+        sizes: the sizes of the blocks, in bytes.
+    """
     starts, end = [], 0
     for size in sizes:
         starts.append(end)
@@ -55,7 +62,7 @@ def block_offsets(sizes: Sequence[int]) -> list[int]:
 
 
 def padded_blocks(parts: Sequence[memoryview]) -> list[memoryview | bytes]:
-    """Return the blocks of a message, each followed by zeros up to the next multiple of the alignment."""
+    """Return the blocks of a message, each with zeros up to a multiple of `ALIGNMENT`."""
     blocks: list[memoryview | bytes] = []
     for part in parts:
         blocks.append(part)

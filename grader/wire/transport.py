@@ -31,7 +31,9 @@ class ChannelClosed(Exception):
 
 
 def patience_until(moment: float) -> Patience:
-    """Return a function that returns the seconds to wait next; it raises `TimeoutError` from `moment` on.
+    """Return a function that returns the seconds to wait next, until a deadline.
+
+    From the deadline on, the function raises `TimeoutError`.
 
     Args:
         moment: the deadline, by the monotonic clock.
@@ -70,7 +72,10 @@ class _Stream:
             view, self._rest = view[count:], self._rest[count:]
 
     def _receive(self, view: memoryview, patience: Patience | None) -> int:
-        """Wait for bytes, read some into a view of at least `_AT_ONCE` bytes, and return the number of bytes read."""
+        """Wait for bytes, read some into a view, and return their number.
+
+        The view has at least `_AT_ONCE` bytes.
+        """
         raise NotImplementedError
 
 
@@ -122,7 +127,10 @@ class SocketTransport(_Stream):
                     sent = 0
 
     def _receive(self, view: memoryview, patience: Patience | None) -> int:
-        """Wait for bytes, read some into a view, and return how many they are; keep descriptors that come along."""
+        """Wait for bytes, read some into a view, and return their number.
+
+        Descriptors that arrive with them are kept for `take_descriptor`.
+        """
         # What is expected is hardly ever there yet, so it is waited for first.
         self._wait(select.POLLIN, patience)
         try:
@@ -146,7 +154,10 @@ class SocketTransport(_Stream):
             os.close(self._descriptors.pop(0))
 
     def take_descriptor(self) -> int | None:
-        """Return the descriptor that came with the bytes read last, if one did; the caller owns it."""
+        """Return the descriptor that arrived with the last bytes, or None.
+
+        It is returned once, and the caller owns it.
+        """
         return self._descriptors.pop() if self._descriptors else None
 
     def _wait(self, event: int, patience: Patience | None) -> None:
@@ -161,7 +172,10 @@ class SocketTransport(_Stream):
             self._sock.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
-        """Close the socket, and all descriptors that came and that `take_descriptor` did not return."""
+        """Close the socket, and all descriptors that nobody took.
+
+        These are descriptors that arrived, and that `take_descriptor` did not return.
+        """
         while self._descriptors:
             os.close(self._descriptors.pop())
         self._sock.close()
@@ -254,7 +268,9 @@ class PatientPipes(PipeTransport):
                 super().write([part], None, None)
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
-        """Queue all parts of a message for the thread that writes them to the pipe; do not wait for it.
+        """Queue all parts of a message for the thread that writes them to the pipe.
+
+        Do not wait for this thread.
 
         Args:
             parts: the parts of the message, in order.
@@ -283,7 +299,10 @@ class PatientPipes(PipeTransport):
         super().close_writing()
 
     def close(self) -> None:
-        """Wait until the thread that reads has ended, then close both descriptors; the other process must be dead."""
+        """Close both descriptors, once the thread that reads has ended.
+
+        The thread ends when the other process is dead; call this only then.
+        """
         while self._reader.is_alive():
             with contextlib.suppress(queue.Empty):
                 self._incoming.get(timeout=0.01)  # makes room for a reader that holds one more chunk
@@ -294,9 +313,10 @@ Transport = SocketTransport | PipeTransport
 
 
 def standard_streams() -> PipeTransport:
-    """Return a transport over standard input and output of this process, and redirect its prints to standard error.
+    """Return a transport over standard input and output of this process.
 
-    Call it before anything prints: the other process would read that as a frame.
+    From now on, what the process prints goes to standard error. Call it before anything prints: the other process would
+    read that as a frame.
     """
     read_fd, write_fd = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -310,7 +330,10 @@ def standard_streams() -> PipeTransport:
 
 
 def pipes_of(process: subprocess.Popen[bytes]) -> PatientPipes:
-    """Return a transport over the standard streams of a process that was started with pipes; it owns the pipes."""
+    """Return a transport over the standard streams of a process that was started with pipes.
+
+    The transport owns the pipes.
+    """
     assert process.stdin is not None
     assert process.stdout is not None
     with process.stdin, process.stdout:
@@ -318,7 +341,10 @@ def pipes_of(process: subprocess.Popen[bytes]) -> PatientPipes:
 
 
 def create_shared_memory(name: str, size: int) -> int:
-    """Create memory that another process can map, and return its descriptor, which the caller owns."""
+    """Create memory that another process can map, and return its descriptor.
+
+    The caller owns the descriptor.
+    """
     import fcntl  # not on every system that this module is imported on
 
     descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -329,7 +355,10 @@ def create_shared_memory(name: str, size: int) -> int:
 
 
 def map_shared_memory(descriptor: int, size: int) -> memoryview:
-    """Map shared memory by its descriptor, which a trusted process sent, and return it as a memoryview."""
+    """Map shared memory by its descriptor, and return it as a memoryview.
+
+    The descriptor must come from a trusted process.
+    """
     if not size:  # the system refuses to map it
         return memoryview(bytearray())
     # Its pages are there already, so that a timed call does not pay for page faults.

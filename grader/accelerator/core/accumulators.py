@@ -15,9 +15,10 @@ from grader.accelerator.sim.machine import the_machine
 
 
 def record_accumulator_streams(tensors: Iterable[Any] | None = None) -> None:
-    """Record the current streams as those on which the AccumulateGrad nodes of leaves on the device were made.
+    """Record the current streams for the AccumulateGrad nodes of leaves on the device.
 
-    Each record is deleted together with its node, which lives as long as a graph uses it.
+    From then on, these count as the streams on which the nodes were made; streams that are recorded already stay. Each
+    record is deleted together with its node, which lives as long as a graph uses it.
 
     Args:
         tensors: the tensors among which the leaves are; by default all tensors that exist. The default is right only

@@ -67,7 +67,10 @@ class ProgramAttributes(dict[str, Any]):
 
 
 def set_program_attributes(tensor: torch.Tensor, attributes: Mapping[str, Any]) -> None:
-    """Replace what a program set on a tensor of the device, as `tensor.__dict__ = attributes` does."""
+    """Replace the attributes that a program set on a tensor of the device.
+
+    The assignment `tensor.__dict__ = attributes` does this.
+    """
     if isinstance(attributes, ProgramAttributes):  # `torch.utils.swap_tensors` exchanges the dicts of two tensors
         set_all_attributes(tensor, attributes.tensor_attributes)
     elif "_inner" in attributes:  # as it does with one tensor of the device and one of the CPU

@@ -30,10 +30,10 @@ class DeviceGuard(torch._C._acc.DeviceGuard):
     """The device guard that C++ calls in backward, for which it also stores an error that Python code raised."""
 
     def type_(self) -> Any:
-        """Return the `DeviceType`; if Python code has raised in backward, store its error until backward ends.
+        """Return the `DeviceType`, and store an error that Python code raised in backward.
 
-        C++ calls this while that error is set in the interpreter. If it were still set after the call, C++ would end
-        the process.
+        C++ calls this while the error is set in the interpreter. If it were still set after the call, C++ would end the
+        process. `RaiseAtEnd` raises the stored error when backward ends.
         """
         if _RUNNING:
             _fetch(*_REFERENCES)
@@ -43,7 +43,10 @@ class DeviceGuard(torch._C._acc.DeviceGuard):
 
 
 def _store_fetched_error() -> None:
-    """Store the Python error that `PyErr_Fetch` wrote to `_PARTS`; `RaiseAtEnd` raises it when backward ends."""
+    """Store the Python error that `PyErr_Fetch` wrote to `_PARTS`.
+
+    `RaiseAtEnd` raises it when backward ends.
+    """
     _normalize(*_REFERENCES)
     _, error, trace = (ctypes.cast(part, ctypes.py_object).value if part.value else None for part in _PARTS)
     for part in _PARTS:

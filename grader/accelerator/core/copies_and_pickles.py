@@ -47,7 +47,10 @@ def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> An
 
 
 def reduce_ex_value(tensor: Any) -> Any:
-    """Return the value of `__reduce_ex__` for a tensor on the device: PyTorch's own functions rebuild the tensor."""
+    """Return the function that rebuilds a tensor on the device, and its arguments.
+
+    The `__reduce_ex__` of the tensor returns them to pickle. The function is one of PyTorch's own.
+    """
     # PyTorch's own functions are named, none of ours: a file can be read where this package is not. The storage tells
     # the device, and `torch.save` writes that.
     inner = tensor._inner

@@ -18,7 +18,9 @@ _PYTORCH = {"aten", "prims", "prim"}
 
 
 def dispatch_key_of(facts: OperatorFacts, func: Any, kind: str) -> DispatchKeySet | None:
-    """Return the dispatch key of the kernel that the program registered for the device, or None if it registered none.
+    """Return the dispatch key of a kernel that the program registered for the device.
+
+    The result is None if the program registered no kernel for the operator.
 
     Args:
         facts: the facts of the operator.
@@ -47,7 +49,7 @@ def dispatch_key_of(facts: OperatorFacts, func: Any, kind: str) -> DispatchKeySe
 
 
 def _is_registered_by_pytorch(path: str, device: str) -> bool:
-    """Return True if PyTorch itself, and not the program, registered an operator's kernel in Python.
+    """Return True if PyTorch, not the program, registered an operator's kernel in Python.
 
     Since version 2.14, builds of PyTorch for CUDA register some kernels in Python.
 

@@ -56,9 +56,10 @@ _KERNEL = re.compile(r'^"(\w+)" not implemented for')
 
 
 def as_cuda_error(error: Exception) -> Exception:
-    """Return the error of a CPU kernel in the words of CUDA's kernel, with that kernel's name and CUDA's types.
+    """Return the error of a CPU kernel in the words of CUDA's kernel.
 
-    If the CPU has no kernel, the error says that the simulated device does not support the operator.
+    Names of kernels and types become those of CUDA. If the CPU has no kernel, the error says that the simulated device
+    does not support the operator.
     """
     text = str(error)
     if lacking := _NO_KERNEL.match(text):
@@ -75,7 +76,10 @@ def as_cuda_error(error: Exception) -> Exception:
 
 
 def use_public_name_in_errors(original: Any) -> Any:
-    """Return a function that calls `original`, and whose errors have the device's public name in place of C++'s."""
+    """Return a function that calls `original`, with the public device name in its errors.
+
+    This name replaces the inner name of the device that C++ knows.
+    """
 
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -15,7 +15,7 @@ _SEVERAL = "Using a non-tuple sequence for multidimensional indexing is deprecat
 
 
 def as_index(index: Any, device: torch.device) -> Any:
-    """Return the index of `x[index]` with its lists and arrays replaced by tensors on a device.
+    """Return the index of `x[index]` with tensors on a device for its lists and arrays.
 
     Args:
         index: the index between the brackets.
@@ -31,7 +31,10 @@ def as_index(index: Any, device: torch.device) -> Any:
 
 
 def _is_list_for_tuple(index: Any) -> bool:
-    """Return True if a list stands for a tuple with an index for each dim, as in old NumPy: `x[[[0, 1], [1, 2]]]`."""
+    """Return True if a list stands for a tuple with an index for each dim, as in old NumPy.
+
+    An example is `x[[[0, 1], [1, 2]]]`.
+    """
     if not isinstance(index, list) or len(index) >= _MOST_AS_TUPLE:
         return False
     return any(

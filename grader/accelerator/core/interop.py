@@ -53,7 +53,10 @@ class Described:
 
 
 def is_simulated(value: Any) -> bool:
-    """Return whether a value's type is exactly `PlainSimTensor` or `SimParameter`; False for a derived class."""
+    """Return whether a value's type is exactly `PlainSimTensor` or `SimParameter`.
+
+    For a class derived from these, the result is False.
+    """
     return type(value) is PlainSimTensor or type(value) is SimParameter
 
 
@@ -85,7 +88,9 @@ def view_on_device(
     offset: int = 0,
     index: int = 0,
 ) -> torch.Tensor:
-    """Return a tensor on a simulated device that is a view of a CPU storage; all views of a storage share its memory.
+    """Return a tensor on a simulated device that is a view of a CPU storage.
+
+    All views of the storage share its memory.
 
     Args:
         storage: CPU memory; it must be long enough.
@@ -99,7 +104,9 @@ def view_on_device(
 
 
 def describe(tensor: torch.Tensor) -> Described:
-    """Return the device, sizes, strides and storage of a tensor on a simulated device, and count no operation.
+    """Return the device, sizes, strides and storage of a tensor on a simulated device.
+
+    No operation is counted.
 
     Raises:
         TypeError: `is_simulated` returns False for the value.

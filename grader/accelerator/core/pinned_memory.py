@@ -16,7 +16,10 @@ def is_pinned(tensor: torch.Tensor) -> bool:
 
 
 def storage_is_pinned(storage: torch.UntypedStorage) -> bool:
-    """Return whether a CPU storage is marked as pinned, or lies in memory that the program registered."""
+    """Return whether a CPU storage is in pinned memory.
+
+    It is marked as pinned, or lies in memory that the program registered.
+    """
     if getattr(storage, "_pinned", False):
         return True
     address = storage.data_ptr() if _registered else 0
@@ -24,7 +27,10 @@ def storage_is_pinned(storage: torch.UntypedStorage) -> bool:
 
 
 def register_host_memory(address: int, nbytes: int) -> bool:
-    """Pin a range of host memory and return True; if part of it is registered already, return False and do nothing."""
+    """Pin a range of host memory, and return True if this succeeded.
+
+    If part of the range is registered already, nothing changes and the result is False.
+    """
     the_machine().reached_driver = True
     if any(start < address + nbytes and address < start + size for start, size in _registered.items()):
         return False
@@ -33,7 +39,10 @@ def register_host_memory(address: int, nbytes: int) -> bool:
 
 
 def unregister_host_memory(address: int) -> bool:
-    """Unpin the range registered at an address, and return True; return False if no range was registered there."""
+    """Unpin the range that was registered at an address, and return True if this succeeded.
+
+    If no range was registered there, the result is False.
+    """
     return _registered.pop(address, None) is not None
 
 

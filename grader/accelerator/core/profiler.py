@@ -48,7 +48,10 @@ RECORDERS: list[Recorder] = []
 
 
 def operator_region() -> Any:
-    """Return a region of PyTorch's profiler that marks the CPU's work for an operator of the device."""
+    """Return a region of PyTorch's profiler that marks the CPU's work for an operator.
+
+    The operator is one of the device.
+    """
     return _RecordFunctionFast(INSIDE)
 
 
@@ -81,7 +84,10 @@ class Recorder:
             RECORDERS.remove(self)
 
     def record_span(self, span: Span, now: float) -> None:
-        """Record a span of the virtual clock; for a call on the host, add a mark to the events of PyTorch's profiler.
+        """Record a span of the virtual clock.
+
+        For a call on the host, also add a mark to the events of PyTorch's profiler: an event from which `EventReader`
+        finds the call again.
 
         Args:
             span: the span.
@@ -105,7 +111,10 @@ class Recorder:
 
 
 def _is_python_call(event: FunctionEvent) -> bool:
-    """Return whether an event is a call of a Python function, which the profiler records `with_stack`."""
+    """Return whether an event is a call of a Python function.
+
+    The profiler records such events if its `with_stack` is True.
+    """
     return getattr(event, "is_python_function", False)  # before 2.13 the profiler records none as an event
 
 
@@ -115,7 +124,7 @@ def _is_own_call(event: FunctionEvent) -> bool:
 
 
 def _is_of_simulation(event: FunctionEvent, around: list[FunctionEvent]) -> bool:
-    """Return whether an event is a call of a Python function that runs only because the device is simulated.
+    """Return whether an event is a Python call that happens only because of the simulation.
 
     Args:
         event: the event.
@@ -129,7 +138,13 @@ def _is_of_simulation(event: FunctionEvent, around: list[FunctionEvent]) -> bool
 
 
 def _runtime_call_of(name: str) -> str:
-    """Return the function of CUDA's runtime that a span of the host stands for, such as `cudaLaunchKernel`; or ""."""
+    """Return the function of CUDA's runtime that a span of the host stands for.
+
+    An example is `cudaLaunchKernel`. A span that stands for no such function yields "".
+
+    Args:
+        name: the name of the span.
+    """
     kind, _, rest = name.partition(" ")
     if kind == "launch":
         return _CALLS.get(rest, "cudaLaunchKernel")
@@ -174,13 +189,14 @@ class EventReader:
         return sorted(ordered, key=lambda event: (event.time_range.start, -event.time_range.end))
 
     def _add_event(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
-        """Add an event to the host's events; in place of a `Recorder`'s mark, add the step that it stands for.
+        """Add an event of the profiler to the host's events.
 
-        Events of the simulation itself are left out. The CPU's memory inside an operator becomes memory of the device.
+        A `Recorder`'s mark is replaced by the step that it stands for. Events of the simulation itself are left out.
+        The CPU's memory inside an operator becomes memory of the device.
 
         Args:
             event: the event.
-            around: the events that contain it, the innermost last; an event that may contain others is appended.
+            around: the events that contain it, the innermost last; the event is appended if it may contain others.
         """
         within = any(other.name == INSIDE for other in around)
         if event.name.startswith(MARK):
@@ -202,7 +218,9 @@ class EventReader:
                 around.append(event)
 
     def _add_step(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
-        """Add the step that a mark stands for: a call of CUDA's runtime, and the device work that it started.
+        """Add the step that a mark stands for.
+
+        A step is a call of CUDA's runtime, with the device work that it started.
 
         Args:
             event: the mark.
@@ -252,7 +270,10 @@ def is_of_device(event: FunctionEvent) -> bool:
 
 
 def chrome_trace_of(recorder: Recorder, events: EventList) -> list[dict[str, Any]]:
-    """Return the events of a Chrome trace: the spans of the virtual clock, and the operators in rows of their own."""
+    """Return the events of a Chrome trace: spans of the virtual clock, and operators.
+
+    The operators are in rows of their own.
+    """
     rows = list(trace_events(recorder.spans))
     start = recorder.start * 1e6
     for event in events:

@@ -15,7 +15,10 @@ LAYOUTS = (torch.sparse_coo, *_ROWS, torch.sparse_csc, torch.sparse_bsc)
 
 
 def parts_of(inner: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Return the dense parts of a sparse tensor, indices first, values last; for a dense tensor only the tensor."""
+    """Return the dense parts of a sparse tensor, indices first, values last.
+
+    A dense tensor has one part, the tensor itself.
+    """
     if inner.layout is torch.strided:
         return (inner,)
     if inner.layout is torch.sparse_coo:
@@ -26,19 +29,28 @@ def parts_of(inner: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 
 def stored_count(inner: torch.Tensor) -> int:
-    """Return the number of values that a tensor stores: of a sparse tensor, only those that its indices name."""
+    """Return the number of values that a tensor stores.
+
+    A sparse tensor stores only the values that its indices name.
+    """
     return parts_of(inner)[-1].numel()
 
 
 def nbytes_of(inner: torch.Tensor) -> int:
-    """Return the size in bytes of a tensor's elements; of a sparse tensor, of its indices and values."""
+    """Return the size of a tensor's elements in bytes.
+
+    For a sparse tensor, it is the size of its indices and values.
+    """
     if inner.layout is torch.strided:
         return inner.numel() * inner.element_size()
     return sum(part.numel() * part.element_size() for part in parts_of(inner))
 
 
 def rebuild_sparse(like: torch.Tensor, parts: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Return a sparse CPU tensor made of its dense parts, with the sizes and the layout of the tensor `like`."""
+    """Return a sparse CPU tensor made of its dense parts.
+
+    Its sizes and its layout are those of the tensor `like`.
+    """
     if like.layout is torch.sparse_coo:
         make: Any = torch.ops.aten._sparse_coo_tensor_unsafe
         return make(*parts, like.shape, is_coalesced=like.is_coalesced())  # type: ignore[no-any-return]
@@ -47,7 +59,7 @@ def rebuild_sparse(like: torch.Tensor, parts: Sequence[torch.Tensor]) -> torch.T
 
 
 def wrapper_options(inner: torch.Tensor) -> dict[str, Any]:
-    """Return the keyword arguments of `_make_wrapper_subclass` for a wrapper around a sparse tensor."""
+    """Return the keyword arguments of `_make_wrapper_subclass` for a sparse inner tensor."""
     if inner.layout is torch.sparse_coo:
         return {"layout": inner.layout, "_extra_dispatch_keys": DispatchKeySet(DispatchKey.SparsePrivateUse1)}
     # C++ has the layout of these in a class of its own, which a wrapper is not; it asks Python for it.

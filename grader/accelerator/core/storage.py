@@ -32,7 +32,10 @@ class SimStorage(torch.UntypedStorage):
         return True
 
     def data_ptr(self) -> int:
-        """Return the address of the first byte, a multiple of 512 as on CUDA; it is not that of the CPU memory."""
+        """Return the address of the first byte on the device, a multiple of 512 as on CUDA.
+
+        It is not the address of the CPU memory.
+        """
         return address_of(self)
 
     def _share_cuda_(self, *args: Any, **kwargs: Any) -> Any:
@@ -59,7 +62,10 @@ class SimStorage(torch.UntypedStorage):
         return convert_storage(item, self._place) if isinstance(item, torch.UntypedStorage) else item
 
     def resize_(self, size: int) -> SimStorage:
-        """Change the number of bytes in place; the device's count of allocated bytes changes immediately."""
+        """Change the number of bytes in place.
+
+        The device's count of allocated bytes changes immediately.
+        """
         known = the_machine().blocks.get(self._cdata)
         block = None if known is None else known()
         if block is not None:
@@ -112,7 +118,9 @@ NO_HANDLES = (
 
 
 def cpu_view_of(dtype: torch.dtype, storage: Any, *layout: Any) -> torch.Tensor:
-    """Return a CPU tensor that views a storage, even a `SimStorage`, which `Tensor.set_` refuses.
+    """Return a CPU tensor that is a view of a storage, even of a `SimStorage`.
+
+    `Tensor.set_` refuses a `SimStorage`.
 
     Args:
         dtype: the dtype of the tensor.
@@ -134,9 +142,10 @@ def plain_copy(storage: Any) -> torch.UntypedStorage:
 
 
 def convert_storage(storage: torch.UntypedStorage, place: torch.device) -> SimStorage:
-    """Make a CPU storage a `SimStorage` of a device, in place, and return it.
+    """Change a CPU storage into a `SimStorage` of a device, and return it.
 
-    The storage keeps its class as long as its memory exists, because PyTorch keeps one Python object for each storage.
+    No new object is made. The storage keeps its class as long as its memory exists, because PyTorch keeps one Python
+    object for each storage.
     """
     if not hasattr(storage, "_place"):
         # PyTorch keeps one Python object for each storage. That object changes its class rather than being wrapped,
@@ -147,10 +156,12 @@ def convert_storage(storage: torch.UntypedStorage, place: torch.device) -> SimSt
 
 
 def move_storage(storage: Any, device: Any) -> SimStorage:
-    """Return a copy of a storage on a simulated device, or the storage itself if it is there already.
+    """Return a copy of a storage on a simulated device.
+
+    A storage that is on this device already is returned itself.
 
     Args:
-        storage: an untyped one, of the CPU or of a simulated device.
+        storage: an untyped storage of the CPU or of a simulated device.
         device: the device that it moves to.
     """
     machine = the_machine()

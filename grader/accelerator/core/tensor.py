@@ -88,9 +88,10 @@ copyreg.pickle(_ClassOnDeviceMeta, lambda kind: (copy.copy, (kind.stands_for,)))
 
 
 def _number_on_host(value: Any, target: SimTensor) -> torch.Tensor:
-    """Return a number as a CPU tensor of the dtype of `target`, as python_variable_indexing.cpp does for CUDA.
+    """Return a number as a CPU tensor of the dtype of `target`.
 
-    One element is then copied from the host, which waits, and a larger part is filled.
+    If `target[index] = value` sets one element, this number is then copied from the host, which waits. A larger part of
+    `target` is filled with the number. For CUDA, python_variable_indexing.cpp does the same.
 
     Raises:
         TypeError: `value` is not a number.
@@ -147,7 +148,10 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
         return self._place.public.type == "cuda"
 
     def as_subclass(self, cls: Any) -> Any:
-        """Return an alias of the tensor whose class is `cls`; PyTorch calls this for the results of a derived class."""
+        """Return an alias of the tensor whose class is `cls`.
+
+        PyTorch calls this for the results of operators on a derived class.
+        """
         with torch._C.DisableTorchFunctionSubclass():
             made = torch.ops.aten.alias.default(self)
         if cls is not torch.Tensor and cls is not PlainSimTensor:
@@ -170,7 +174,10 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
     # -- memory
 
     def untyped_storage(self) -> torch.UntypedStorage:
-        """Return the storage as a `SimStorage`; tensors that share memory return the same object."""
+        """Return the storage as a `SimStorage`.
+
+        Tensors that share memory return the same object.
+        """
         if self._inner.layout is not torch.strided:
             raise NotImplementedError("Cannot access storage of SparseTensorImpl")
         # The CPU's own storage, with a label: addresses, sharing and lifetime are then right by themselves.
@@ -180,12 +187,18 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
         return torch.storage.TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
 
     def storage(self) -> Any:
-        """Return the storage as a `TypedStorage`, with PyTorch's warning that this class is deprecated."""
+        """Return the storage as a `TypedStorage`, with PyTorch's warning for this class.
+
+        PyTorch warns that the class is deprecated.
+        """
         torch.storage._warn_typed_storage_removal(stacklevel=2)
         return self._typed_storage()
 
     def data_ptr(self) -> int:
-        """Return the address of the first element on the device; as on CUDA, a storage begins at a multiple of 512."""
+        """Return the address of the first element on the device.
+
+        As on CUDA, a storage begins at a multiple of 512.
+        """
         return address_of_first_element(self._inner)
 
     def is_shared(self) -> bool:
@@ -226,7 +239,10 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
     # -- to the host
 
     def numpy(self, *, force: bool = False) -> Any:
-        """Raise `TypeError`, as on CUDA; with `force=True` return a copy as a NumPy array."""
+        """Raise `TypeError`, as on CUDA, unless `force` is True.
+
+        With `force=True`, return a copy as a NumPy array.
+        """
         if force and self._inner.layout is torch.strided:
             return self.detach().cpu().resolve_conj().resolve_neg().numpy()
         # The same error, whether NumPy or the program asks.
@@ -293,7 +309,10 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
     # -- old ways to convert, copies, pickles
 
     def type(self, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
-        """Return the legacy type's name, as `torch.cuda.FloatTensor`; or the tensor converted to `dtype`, if given."""
+        """Return the name of the tensor's legacy type, such as `torch.cuda.FloatTensor`.
+
+        With a `dtype`, return the tensor converted to it instead.
+        """
         if dtype is not None:
             return torch.Tensor.type(self, dtype, non_blocking, **kwargs)
         return self._inner.type().replace("torch.", f"torch.{self.device.type}.", 1)
@@ -305,7 +324,10 @@ class SimTensor(torch.Tensor, metaclass=_SimTensorMeta):
             return deep_copy(self, memo, wrap)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Return what pickle needs to make the tensor again; a class of the program's is made again by that class."""
+        """Return what pickle needs to rebuild the tensor.
+
+        A tensor of a class that the program derived is rebuilt as a tensor of that class.
+        """
         if self._inner.layout is not torch.strided:
             return torch.Tensor._reduce_ex_internal(self, protocol)  # type: ignore[no-untyped-call]
         cls: Any = type(self)
@@ -355,7 +377,9 @@ _classes: dict[type, Any] = {}
 
 
 def class_on_device(cls: Any) -> Any:
-    """Return the class that tensors of the class `cls` have on the device: derived from `cls` and from `SimTensor`.
+    """Return the class on the device that stands for a class of the program.
+
+    It is derived from `cls` and from `SimTensor`.
 
     Args:
         cls: a class derived from `torch.Tensor`.
@@ -403,12 +427,14 @@ for _ours, _name in (
 
 
 def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimTensor:
-    """Wrap a CPU tensor as a tensor of the simulated device: a wrapper subclass without memory of its own.
+    """Wrap a CPU tensor as a tensor of the simulated device.
+
+    The wrapper is an instance of a wrapper subclass, without memory of its own.
 
     Args:
         inner: a plain CPU tensor; must not require a gradient.
         place: the device that the wrapper reports.
-        block: the block of its storage; looked up by default.
+        block: the block of the storage of `inner`; by default, it is looked up or allocated.
     """
     if inner.layout is not torch.strided:
         return _wrap_sparse(inner, place)
@@ -438,7 +464,10 @@ def _wrap_sparse(inner: torch.Tensor, place: Device) -> SimTensor:
 
 
 def hold_blocks_of_parts(tensor: SimTensor) -> None:
-    """Let a sparse tensor hold the blocks of its indices and values, so that their memory stays allocated."""
+    """Let a sparse tensor hold the blocks of its indices and values.
+
+    Their memory stays allocated as long as the tensor exists.
+    """
     # The block of the values stands for all; the others are kept as long.
     parts = parts_of(tensor._inner)
     *tensor._others, tensor._block = (the_machine().block_of(part, tensor._place.index) for part in parts)
@@ -457,7 +486,10 @@ def _conj_and_neg_keys(inner: torch.Tensor) -> dict[str, Any]:
 
 
 def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
-    """Set `tensor.data` to a tensor of any device; `tensor` stays the same object."""
+    """Set `tensor.data` to a tensor of any device.
+
+    `tensor` stays the same object.
+    """
     ours = (isinstance(tensor, SimTensor)) + (isinstance(new, SimTensor))
     if ours == 1:
         # C++ refuses to change the kind of a tensor, so a new one is made and takes the place of the old.
@@ -473,10 +505,10 @@ def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
 
 
 def exchange_contents(tensor: torch.Tensor, other: torch.Tensor) -> None:
-    """Exchange the memory, device and class of two tensors; `tensor` stays the same object, even in an autograd graph.
+    """Exchange the memory, device and class of two tensors.
 
-    `torch.utils.swap_tensors` refuses a tensor in a graph, or spoils the backward of that graph. The attributes and
-    hooks that the program set on `tensor` stay on `tensor`.
+    `tensor` stays the same object, even in an autograd graph. `torch.utils.swap_tensors` refuses a tensor in a graph,
+    or spoils the backward of that graph. The attributes and hooks that the program set on `tensor` stay on `tensor`.
     """
     kept = attributes_of_program(tensor)
     hooks = {name: given for name in _HOOKS if (given := getattr(tensor, name)) is not None}
@@ -493,7 +525,9 @@ def exchange_contents(tensor: torch.Tensor, other: torch.Tensor) -> None:
 
 
 def parameter_like(tensor: torch.Tensor, new: torch.Tensor) -> Any:
-    """Return a parameter with the numbers of `new`, and the class and `requires_grad` of `tensor`.
+    """Return a parameter like `tensor`, with the numbers of `new`.
+
+    It has the class and the `requires_grad` of `tensor`.
 
     Args:
         tensor: a parameter.
@@ -510,7 +544,10 @@ _HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")
 
 
 def refresh_metadata(tensor: SimTensor) -> None:
-    """Set the sizes, strides, offset, dtype and block of a tensor on the device to those of its inner tensor."""
+    """Set the metadata and the block of a tensor on the device to those of its inner tensor.
+
+    The metadata are sizes, strides, offset and dtype, and the bits of a conjugated or negated view.
+    """
     # `set_` gave it other memory, which may be known already.
     if tensor._inner.untyped_storage()._cdata != tensor._block.key:
         tensor._block = the_machine().block_of(tensor._inner, tensor._place.index)

@@ -11,7 +11,10 @@ from grader.accelerator.refusals import refusal
 
 
 def refuse_unsupported_layout(func: Any, value: torch.Tensor) -> None:
-    """Raise unless an operator's result is dense, or sparse in a layout that the device supports."""
+    """Raise `NotImplementedError` for a result in a layout that the device does not support.
+
+    The result of an operator may be dense, or sparse in one of `LAYOUTS`.
+    """
     # mkldnn's tensors have a layout of their own.
     layout = value.layout
     if (layout is not torch.strided and layout not in LAYOUTS) or value.is_nested or value.is_quantized:
@@ -21,7 +24,9 @@ def refuse_unsupported_layout(func: Any, value: torch.Tensor) -> None:
 
 
 def unsupported_error(func: Any, why: str) -> NotImplementedError:
-    """Count a call of an operator that the device does not support; return the `NotImplementedError` to raise.
+    """Return the `NotImplementedError` to raise for an operator that is not supported.
+
+    The call counts as refused.
 
     Args:
         func: the operator.

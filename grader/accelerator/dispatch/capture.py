@@ -8,7 +8,7 @@ from grader.accelerator.sim.capture import Capture
 
 
 def prepare_for_capture(capture: Capture, call: Dispatch) -> None:
-    """Save the tensors that an operator is about to write to, so that the capture can restore them.
+    """Save the tensors that an operator is about to write to, for `Capture.restore`.
 
     Raises:
         RuntimeError: the operator makes the host wait, or draws from a generator that is not registered with the graph.

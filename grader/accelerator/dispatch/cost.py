@@ -30,7 +30,10 @@ _MOST_BYTES = 1 << 63
 
 
 def check_room(call: Dispatch, target: Device) -> None:
-    """Raise `torch.OutOfMemoryError`, before an operator runs, if the device has no room for its result."""
+    """Raise `torch.OutOfMemoryError` if the device has no room for an operator's result.
+
+    Call this before the operator runs.
+    """
     # The device's memory is checked before the CPU's kernel runs: the host must not allocate terabytes first, only to
     # learn that the device has no room.
     if call.facts.grows == "sizes":
@@ -45,7 +48,10 @@ def check_room(call: Dispatch, target: Device) -> None:
 
 
 def _expected_bytes(call: Dispatch) -> int:
-    """Return the bytes of an operator's result, if it may be far larger than the arguments; else 0."""
+    """Return the expected bytes of a result that may be far larger than the arguments.
+
+    For a call whose result cannot be far larger, the number is 0.
+    """
     grows, shells = call.facts.grows, call.shells
     first = shells[0]._inner
     if grows == "clone":
@@ -63,7 +69,10 @@ def _expected_bytes(call: Dispatch) -> int:
 
 
 def _broadcast_count(shapes: Sequence[torch.Size]) -> int:
-    """Return the number of elements of the shape that these shapes broadcast to; 0 if they do not broadcast."""
+    """Return the number of elements of the shape that these shapes broadcast to.
+
+    The number is 0 if the shapes do not broadcast.
+    """
     count = 1
     for sizes in itertools.zip_longest(*map(reversed, shapes), fillvalue=1):
         size = next((size for size in sizes if size != 1), 1)
@@ -74,7 +83,11 @@ def _broadcast_count(shapes: Sequence[torch.Size]) -> int:
 
 
 def flops_and_bytes(call: Dispatch, out: object) -> tuple[float, float]:
-    """Return the number of float32 operations that take as long as an operator's arithmetic, and the bytes it moves."""
+    """Return the arithmetic and the memory traffic of an operator call.
+
+    The first is the number of float32 operations that take as long as the arithmetic. The second is the number of bytes
+    that the kernel reads and writes.
+    """
     facts, shells, fresh = call.facts, call.shells, call.fresh
     # What is given twice, as in `x * x`, is read once.
     if len(shells) == 2:
@@ -116,12 +129,15 @@ def _bytes_of(shell: SimTensor) -> int:
 
 
 def _count_flops(call: Dispatch, out: object, most: int) -> float:
-    """Return the number of floating-point operations of a call, by PyTorch's formula for the operator if it has one.
+    """Return the number of floating-point operations of a call.
+
+    PyTorch's formula for the operator counts them. Without a formula, an operator of linear algebra takes n³ operations
+    for a matrix.
 
     Args:
         call: the call of the operator.
         out: its result.
-        most: the number of elements of its largest tensor, which is returned for operators without a formula.
+        most: the number of elements of its largest tensor, which is returned for all other operators.
     """
     facts = call.facts
     if facts.flops is not None:

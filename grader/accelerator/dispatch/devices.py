@@ -62,7 +62,10 @@ _ELEMENT_BY_ELEMENT = {
 
 
 def check_devices(call: Dispatch) -> None:
-    """Raise PyTorch's own error unless all operands are on one device; a 0-dim CPU tensor is allowed."""
+    """Raise PyTorch's own error unless all operands are on one device.
+
+    A 0-dim CPU tensor and index tensors on the CPU are allowed where CUDA allows them.
+    """
     facts, args, shells, hosts = call.facts, call.args, call.shells, call.hosts
     if not shells:
         return
@@ -99,7 +102,9 @@ def check_devices(call: Dispatch) -> None:
 
 
 def run_one_by_one(call: Dispatch) -> Any:
-    """Run an operator on lists of tensors that are on several devices, as CUDA does: index by index.
+    """Run an operator on lists of tensors that are on several devices.
+
+    As on CUDA, the operator runs once for each index of the lists.
 
     Returns:
         What the operator returns. NotImplemented if all tensors are on one device, if the lists have different lengths,
@@ -152,9 +157,10 @@ def _move_indices(machine: Machine, args: Any, place: Device) -> None:
 
 
 def fills_through_mask(args: Any) -> bool:
-    """Return True if `index_put_` fills with one number through a mask: `canDispatchToMaskedFill` of PyTorch.
+    """Return True if `index_put_` fills with one number through a mask.
 
-    The kernel takes the number from the host then. Otherwise a number on the host is first copied to the device.
+    PyTorch decides this in `canDispatchToMaskedFill`. If True, the kernel takes the number from the host. Otherwise a
+    number on the host is first copied to the device.
 
     Args:
         args: the arguments of an operator that indexes: the tensor, its indices, for `index_put_` also the values.
@@ -166,7 +172,9 @@ def fills_through_mask(args: Any) -> bool:
 
 
 def _different_devices_text(call: Dispatch, first: Device, hosts: list[torch.Tensor]) -> str:
-    """Return the text of the error that PyTorch raises for operands on different devices; it depends on the operator.
+    """Return the text of PyTorch's error for operands on different devices.
+
+    The text depends on the operator.
 
     Args:
         call: the call of the operator.
@@ -227,7 +235,10 @@ def _different_devices_text(call: Dispatch, first: Device, hosts: list[torch.Ten
 
 
 def _sparse_error_text(name: str, args: Any) -> str:
-    """Return the text of the error for a sum or a product of sparse tensors on two devices; "" for other operators."""
+    """Return the text of the error for a sum or a product of sparse tensors on two devices.
+
+    The text is "" for any other operator.
+    """
     word = {"add": "add", "sub": "add", "mul": "mul"}.get(name.removesuffix("_"))
     layouts = {arg.layout for arg in args[:2] if isinstance(arg, torch.Tensor)}
     if word is None or torch.sparse_coo not in layouts:
@@ -239,7 +250,10 @@ def _sparse_error_text(name: str, args: Any) -> str:
 
 
 def _named_tensors(call: Dispatch) -> list[tuple[str, torch.Tensor]]:
-    """Return the tensors among the arguments, each with its argument's name; those of `out=` come first."""
+    """Return the tensors among the arguments, each with the name of its argument.
+
+    The tensors of `out=` come first.
+    """
     found: list[tuple[str, torch.Tensor]] = []
     named = call.named_arguments()
     outs = [(name, value) for name, value in named if name in call.facts.writes and name in call.facts.keywords]

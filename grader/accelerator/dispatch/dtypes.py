@@ -22,7 +22,10 @@ _NO_SCALED = "torch._scaled_mm is only supported on CUDA devices with compute ca
 
 
 def check_kernel(call: Dispatch) -> None:
-    """Raise CUDA's error if CUDA has no kernel of an operator, none for the dtype, or none for this model of GPU."""
+    """Raise CUDA's error if CUDA has no kernel for a call.
+
+    CUDA may lack a kernel of the operator, for the dtype, or for this model of GPU.
+    """
     facts, shells = call.facts, call.shells
     if facts.cpu_alone:
         raise NotImplementedError(
@@ -67,7 +70,10 @@ def _not_implemented(kernel: str, shell: SimTensor) -> NotImplementedError:
 
 
 def use_gels_driver(solve: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that runs `linalg_lstsq` with the LAPACK driver `gels`, the only one that CUDA has."""
+    """Return a function that runs `linalg_lstsq` with the LAPACK driver `gels`.
+
+    CUDA has no other driver; the function raises `RuntimeError` for any other.
+    """
 
     def compute(*args: Any, driver: str | None = None, **named: Any) -> Any:
         if driver not in (None, "gels"):
@@ -92,7 +98,7 @@ def _convolution_kernel(
 
 
 def compares_dtypes(facts: OperatorFacts) -> bool:
-    """Return whether the operator has a weight whose dtype `check_dtypes` compares with that of the input."""
+    """Return whether `check_dtypes` compares the dtypes of an operator's weight and input."""
     return facts.name == "convolution" or facts.name in _WEIGHTS
 
 

@@ -15,7 +15,10 @@ from grader.accelerator.sim.races import Block
 
 
 def wrap_outputs(call: Dispatch, out: Any) -> Any:
-    """Return the result of an operator with its CPU tensors wrapped; an argument that it returns keeps its wrapper."""
+    """Return the result of an operator with its CPU tensors wrapped.
+
+    If the operator returns the inner tensor of an argument, the result has the wrapper of that argument.
+    """
     if isinstance(out, torch.Tensor):
         for shell in call.shells:
             # In-place operators and `out=` give back the very tensor that they were given.
@@ -37,7 +40,10 @@ def _wrap_many(call: Dispatch, out: Any, own: dict[int, SimTensor]) -> Any:
 
 
 def _wrap_new(call: Dispatch, out: torch.Tensor) -> Any:
-    """Wrap a result, on an operand's block if they share memory; return a result for another device unchanged."""
+    """Wrap a tensor that an operator returned in a new wrapper.
+
+    If it shares memory with an operand, it gets the operand's block. A result for another device is returned unchanged.
+    """
     machine, target = call.machine, call.target
     if target is None:
         return out
@@ -74,7 +80,10 @@ def _block_of_sparse(machine: Machine, out: torch.Tensor) -> Block | None:
 
 
 def update_changed_metadata(tensor: SimTensor) -> None:
-    """Update a tensor on the device, and the size of its block, if its inner tensor has other metadata now."""
+    """Update the metadata of a tensor on the device to those of its inner tensor.
+
+    If they differed, the size of its block is updated, too.
+    """
     if tensor._inner.layout is not torch.strided:
         hold_blocks_of_parts(tensor)
         return

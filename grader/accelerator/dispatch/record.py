@@ -61,7 +61,9 @@ _REAL = {int, float, bool, str, type(None), torch.dtype, torch.layout, torch.mem
 
 
 def record(machine: Machine, facts: OperatorFacts, func: Any, args: Any, kwargs: dict[str, Any]) -> Dispatch:
-    """Return the `Dispatch` of one operator call: the operator, its facts, and the simulated tensors of its arguments.
+    """Return the `Dispatch` of one operator call.
+
+    It has the operator, its facts, and the simulated tensors of its arguments.
 
     Args:
         machine: the simulated machine.

@@ -91,7 +91,9 @@ def _plan_of(func: Any) -> _RunPlan:
 
 
 def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """Run an operator with a tensor of the device among its arguments: the `__torch_dispatch__` of `SimTensor`.
+    """Run an operator that has a tensor of the device among its arguments.
+
+    This is the `__torch_dispatch__` of `SimTensor`.
 
     Args:
         cls: the class of tensors, as PyTorch calls `__torch_dispatch__`.
@@ -116,7 +118,10 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
 
 
 def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """Run an operator that gets the simulated device and no tensor on it, such as `torch.zeros(3, device="cuda")`."""
+    """Run an operator that takes the simulated device, and no tensor on it.
+
+    An example is `torch.zeros(3, device="cuda")`.
+    """
     if RECORDERS:
         with operator_region():
             return _run_with_keys(func, args, kwargs)
@@ -126,8 +131,9 @@ def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
 def _run_with_keys(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator with the dispatch keys Conjugate, Negative and ZeroTensor switched on.
 
-    PyTorch calls `__torch_dispatch__` with these keys off. An operator that is made of others would then take conjugate
-    views for plain ones, and return wrong numbers. A single kernel on real numbers has no such views, and skips this.
+    PyTorch calls `__torch_dispatch__` with these keys off. An operator that is made of others would then treat
+    conjugate views as ordinary tensors, and return wrong numbers. A single kernel on real numbers has no such views,
+    and skips this.
     """
     plan = _plans.get(id(func)) or _plan_of(func)
     machine, facts = the_machine(), plan.facts
@@ -145,7 +151,10 @@ def _run_with_keys(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _dispatch(call: Dispatch, plan: _RunPlan) -> Any:
-    """Compute an operator on the inner tensors, after checks; wrap its results, and count its kernel and its waits."""
+    """Compute an operator on the inner tensors, and wrap its results.
+
+    The operands are checked first. At the end, the kernel and the waits of the host are counted.
+    """
     machine, facts, shells = call.machine, call.facts, call.shells
     if len(shells) > 1 or call.hosts or plan.is_checked or machine.shrunk:
         if plan.takes_lists and (done := run_one_by_one(call)) is not NotImplemented:
@@ -182,7 +191,10 @@ def _dispatch(call: Dispatch, plan: _RunPlan) -> Any:
 
 
 def _check_operands(call: Dispatch, plan: _RunPlan) -> None:
-    """Raise the error that a GPU raises before it starts a kernel: for dtypes, devices, memory or determinism."""
+    """Raise the error that a GPU raises before it starts a kernel.
+
+    The error concerns dtypes, devices, memory or determinism.
+    """
     facts, machine, shells = call.facts, call.machine, call.shells
     if facts.checked:
         check_kernel(call)
@@ -197,7 +209,10 @@ def _check_operands(call: Dispatch, plan: _RunPlan) -> None:
 
 
 def _run_override(facts: OperatorFacts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run an operator's override: a registered kernel, a collective, a function of `OVERRIDES`, or its decomposition.
+    """Run an operator by its override, if it has one.
+
+    An override is a kernel that the program registered, a collective, a function of `OVERRIDES`, or the operator's
+    decomposition.
 
     Returns:
         What the operator returns; `NotImplemented` without an override: then a CPU kernel computes it on inner tensors.
@@ -218,10 +233,11 @@ def _run_override(facts: OperatorFacts, machine: Machine, func: Any, args: Any, 
 
 
 def _target_device(call: Dispatch) -> Device | None:
-    """Return the device of the result: the call's `device`, else that of the operands, else the current device.
+    """Return the device of the result of a call.
 
-    None if the call's `device` is not a simulated one. A simulated `device` becomes "cpu" in `call.named`, because the
-    operator runs on the inner tensors.
+    It is the call's `device`, else the device of the first operand, else the current device. It is None if the call's
+    `device` is not a simulated one. A simulated `device` becomes "cpu" in `call.named`, because the operator runs on
+    the inner tensors.
     """
     machine, named = call.machine, call.named
     if named.get("device") is not None:
@@ -236,7 +252,9 @@ def _target_device(call: Dispatch) -> Device | None:
 
 
 def _compute_random(plan: _RunPlan, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
-    """Run an operator that draws random numbers on inner CPU tensors, with numbers from the device's generator.
+    """Run an operator that draws random numbers, with the device's generator.
+
+    The operator runs on inner CPU tensors.
 
     Args:
         plan: the plan of the operator.
@@ -271,9 +289,10 @@ def _compute_random(plan: _RunPlan, inner: list[Any], named: dict[str, Any], pla
 
 
 def _cpu_kernel(func: Any, name: str) -> Any:
-    """Return the function that computes an operator on CPU tensors: the operator itself, or a replacement for it.
+    """Return the function that computes an operator on CPU tensors.
 
-    A replacement is a formula in `ops`, the LAPACK driver of CUDA, or a computation in float32.
+    It is the operator itself, or a replacement. A replacement is a formula in `ops`, the LAPACK driver of CUDA, or a
+    computation in float32.
 
     Args:
         func: the operator.
@@ -286,7 +305,10 @@ def _cpu_kernel(func: Any, name: str) -> Any:
 
 
 def _draws_no_numbers(facts: OperatorFacts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:
-    """Return True if a random operator's result has no elements; PyTorch checks no generator then."""
+    """Return True if the result of a random operator has no elements.
+
+    PyTorch does not check the generator then.
+    """
     if facts.name == "randperm":
         return bool(inner[0] == 0)  # it comes with an `out`, which is empty before it has its size
     return facts.name not in ALWAYS_DRAW and makes_empty_tensor(func, inner, named)
@@ -308,7 +330,10 @@ def _run_with_cpu_state_of(place: Device, func: Any, inner: list[Any], named: di
 
 
 def _wrap_and_count(call: Dispatch, plan: _RunPlan, out: Any) -> Any:
-    """Return the result of an operator as tensors of the device, and count its launch, memory and time."""
+    """Return the result of an operator as tensors of the device.
+
+    The launch, the memory and the time of the operator are counted.
+    """
     facts, machine, shells, fresh = call.facts, call.machine, call.shells, call.fresh
     given = wrap_outputs(call, out)
     # An operator that gave no new memory and wrote to none only looked at it, as `_unsafe_view` does.
@@ -351,7 +376,7 @@ def _run_again(plan: _RunPlan, inner: list[Any], named: dict[str, Any], place: D
 
 
 def _record_accesses(call: Dispatch) -> None:
-    """Record which blocks of memory an operator reads, and which it writes to."""
+    """Record the blocks of memory that an operator reads, and those that it writes to."""
     facts, shells = call.facts, call.shells
     place: Any = call.device
     if facts.writes:
@@ -387,7 +412,10 @@ _REGISTERED: dict[str, Any] = {
 
 @functools.cache
 def register() -> tuple[Any, ...]:
-    """Register kernels of operators that PyTorch does not pass to `run`, such as `empty`; return their libraries."""
+    """Register kernels of operators that PyTorch does not pass to `run`, such as `empty`.
+
+    The libraries that keep them registered are returned.
+    """
     # What is given a tensor of ours comes to `run` by itself; `_REGISTERED` says what does not.
     library = torch.library.Library("aten", "IMPL")
     # This operator returns the layout of sparse tensors with compressed rows. C++ names it, and does not define it.
@@ -404,7 +432,10 @@ def register() -> tuple[Any, ...]:
 
 
 def _copy_from(source: torch.Tensor, to: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
-    """Copy `source` into `to`, which is on another device: the kernel of `_copy_from`, which `torch.tensor` calls."""
+    """Copy `source` into `to`, which is on another device.
+
+    This is the kernel of `_copy_from`, which `torch.tensor` calls.
+    """
     return copy_between(ATEN.copy_.default, (to, source, non_blocking), {})  # type: ignore[no-any-return]
 
 

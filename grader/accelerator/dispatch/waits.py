@@ -12,7 +12,10 @@ from grader.accelerator.dispatch.record import Dispatch
 
 
 def reason_to_wait(call: Dispatch) -> str:
-    """Return the reason for which the host waits for an operator, such as "nonzero"; "" if it does not wait."""
+    """Return the reason for which the host waits for an operator, such as "nonzero".
+
+    The reason is "" if the host does not wait.
+    """
     facts, args, kwargs = call.facts, call.args, call.kwargs
     if facts.indexing:
         return _reason_for_mask(call)
@@ -59,7 +62,10 @@ def _host_reads_numbers(first: torch.Tensor, other: Any = None, *more: Any) -> b
 
 
 def _reason_for_mask(call: Dispatch) -> str:
-    """Return the operator's name if it indexes with a mask whose True values must be counted first; else ""."""
+    """Return the name of an operator that must first count the True values of its mask.
+
+    For any other operator that indexes, the name is "".
+    """
     # One number that is written through a mask fills in place; any other mask has to be counted first, for the sizes.
     args = call.args
     masked = any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1])

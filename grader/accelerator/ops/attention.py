@@ -22,7 +22,9 @@ _HALF_OR_SINGLE = (torch.float32, torch.float16, torch.bfloat16)
 
 
 def attend(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run attention on the simulated device: as a fused kernel if one takes the arguments, else as several operators.
+    """Run attention on the simulated device.
+
+    If a fused kernel takes the arguments, attention is one operator, else several.
 
     Args:
         func: the operator.
@@ -61,8 +63,8 @@ def _is_fused(
 ) -> bool:
     """Return True if attention of these arguments is simulated as one fused kernel.
 
-    A fused kernel of the CPU must take the inner tensors. If the device is called cuda, one of CUDA must take the
-    arguments, too.
+    A fused kernel of the CPU must take the inner tensors. If the device is called cuda, a fused kernel of CUDA must
+    take the arguments, too.
     """
     tensors = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
     if the_machine().kind == "cuda":

@@ -54,7 +54,7 @@ def can_use(kernel: str, arguments: AttentionArguments, *, warn: bool) -> bool:
     Args:
         kernel: "flash", "efficient" or "cudnn".
         arguments: the arguments of attention.
-        warn: True if the reason for a result of False becomes a warning.
+        warn: True if a warning says why the result is False.
     """
     why = next(_obstacles(kernel, arguments), "") if _allowed_kernels()[kernel] else _disabled_warning(kernel)
     if why and warn:
@@ -173,7 +173,10 @@ def _obstacles_of_cudnn(arguments: AttentionArguments) -> Iterator[str]:
 
 
 def _obstacles_of_layout(arguments: AttentionArguments, kernel: str) -> Iterator[str]:
-    """Yield the reasons why batch sizes, heads, lengths or strides keep a kernel from taking these arguments."""
+    """Yield the reasons why a kernel does not take arguments with this layout.
+
+    The reasons concern batch sizes, heads, lengths or strides.
+    """
     shapes = [str(list(one.shape)) for one in arguments.tensors]
     sizes = f"Query.sizes(): {shapes[0]}, Key.sizes(): {shapes[1]}, Value.sizes(): {shapes[2]}"
     if len(set(_sizes(arguments, 0))) > 1:

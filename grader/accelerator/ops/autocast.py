@@ -69,7 +69,10 @@ class _CastCache:
         self.casts: dict[tuple[int, torch.dtype, bool], tuple[weakref.ref[torch.Tensor], torch.Tensor]] = {}
 
     def cast(self, tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        """Return a tensor cast to a dtype; the cast of a leaf that requires a gradient is cached."""
+        """Return a tensor cast to a dtype.
+
+        The cast of a leaf that requires a gradient is cached.
+        """
         if not (tensor.requires_grad and tensor.is_leaf and torch.is_autocast_cache_enabled()):
             return tensor.to(dtype)
         # Without gradients a cast does not belong to a graph, and must not be taken for one that does.
@@ -86,7 +89,10 @@ CAST_CACHE = _CastCache()
 
 @functools.cache
 def register() -> list[torch.library.Library]:
-    """Register the casts of operators within `torch.autocast`; return the libraries that keep them registered."""
+    """Register the casts of operators within `torch.autocast`.
+
+    The libraries that keep the casts registered are returned.
+    """
     # What is on no list runs as it does without.
     others = torch.library.Library("_", "IMPL")
     others.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
@@ -116,7 +122,10 @@ def _kernel_with_rule(operator: Any, rule: Callable[..., tuple[Any, Any]]) -> An
 
 
 def _may_be_cast(value: Any) -> bool:
-    """Return True if autocast may cast a value: it is a floating-point tensor on the device, but not float64."""
+    """Return True if autocast may cast a value.
+
+    Such a value is a floating-point tensor on the device, but not of float64.
+    """
     return (
         isinstance(value, torch.Tensor)
         and value.is_floating_point()
@@ -160,7 +169,10 @@ def _cast_to_float32(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
 
 
 def _add_float32_dtype(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """Return the arguments with `dtype=torch.float32` added, if the first may be cast and the call names no dtype."""
+    """Return the arguments of an operator, with `dtype=torch.float32` if no dtype is given.
+
+    It is added only if autocast may cast the first argument.
+    """
     names = [argument.name for argument in operator._schema.arguments]
     given = dict(zip(names, args, strict=False)) | kwargs
     if _may_be_cast(args[0]) and given.get("dtype") is None:
@@ -172,7 +184,8 @@ def _cast_to_widest(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Return the arguments cast to float32 if one of them is float32, else unchanged.
 
     Raises:
-        RuntimeError: an argument of the other half-precision dtype than autocast's comes before any of float32.
+        RuntimeError: an argument with a half-precision dtype other than autocast's comes before all arguments of
+            float32.
     """
     del operator
     dtypes_given: list[torch.dtype] = []

@@ -11,7 +11,10 @@ _Pair = tuple[torch.Tensor, torch.Tensor]
 
 
 def _as_float32(x: torch.Tensor) -> torch.Tensor:
-    """Return a tensor in half precision as float32, in which a GPU adds it up; any other unchanged."""
+    """Return a tensor in half precision as float32.
+
+    A GPU adds it up in float32. Any other tensor is returned unchanged.
+    """
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
@@ -93,7 +96,9 @@ def _reduce(
     for_weight: bool,
     for_bias: bool,
 ) -> tuple[torch.Tensor | None, ...]:
-    """Return two sums over this process's batch, which `_backward` needs, and the gradients of weight and bias.
+    """Return two sums over this process's batch, and the gradients of weight and bias.
+
+    `_backward` needs the two sums.
 
     Returns:
         The sum of the gradient by channel, and that of the gradient times the centered input: None unless `for_input`.

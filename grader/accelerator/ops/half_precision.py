@@ -21,15 +21,19 @@ _ON_GPU_ALONE = frozenset(
 
 
 def compute_in_float32(func: Any, name: str) -> Callable[..., Any]:
-    """Return a function that runs an operator in float32 for half precision, if its CPU kernel lacks half precision.
+    """Return a function that runs an operator in float32 for arguments in half precision.
 
-    Any other operator is returned itself.
+    It is needed where the CPU has no kernel for half precision, but a GPU has one. For any other operator, `func`
+    itself is returned.
     """
     return _compute_halves_in_float32(func) if name.removesuffix("_") in _ON_GPU_ALONE else func
 
 
 def _compute_halves_in_float32(func: Any) -> Callable[..., Any]:
-    """Return a function that runs an operator on float32 copies of half-precision arguments, and rounds the results."""
+    """Return a function that runs an operator on float32 copies of half-precision arguments.
+
+    The function rounds the results to half precision.
+    """
     schema = func._schema.arguments
     writes = {argument.name for argument in schema if argument.alias_info is not None and argument.alias_info.is_write}
 

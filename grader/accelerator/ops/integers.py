@@ -9,7 +9,10 @@ import torch
 
 
 def _histc(x: torch.Tensor, bins: int = 100, min: Any = 0, max: Any = 0, out: torch.Tensor | None = None) -> Any:
-    """Compute `histc`; of integers as `_histc_cuda` does, whose bounds and bins are found with 64-bit integers."""
+    """Compute `histc`, for integers with the results of CUDA.
+
+    `_histc_cuda` finds the bounds and the bins of integers with 64-bit integers.
+    """
     if x.dtype.is_floating_point:
         return torch.histc(x, bins, min, max, out=out)
     low, high, wide = int(min), int(max), x.long().flatten()

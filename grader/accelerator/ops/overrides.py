@@ -69,7 +69,10 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _record_pinned_read(machine: Machine, capture: Capture | None, pinned: torch.Tensor) -> None:
-    """Record a copy that reads pinned memory while the host goes on; in a capture, record it for each replay."""
+    """Record an asynchronous copy that reads pinned memory.
+
+    In a capture, record it for each replay.
+    """
     if capture is None:
         machine.races.record_copy_from(pinned)
     else:
@@ -77,7 +80,10 @@ def _record_pinned_read(machine: Machine, capture: Capture | None, pinned: torch
 
 
 def _record_pinned_write(machine: Machine, capture: Capture | None, pinned: torch.Tensor) -> None:
-    """Record a copy that fills pinned memory while the host goes on; in a capture, record it for each replay."""
+    """Record an asynchronous copy that writes to pinned memory.
+
+    In a capture, record it for each replay.
+    """
     if capture is None:
         machine.races.record_copy_to(pinned)
     else:
@@ -85,9 +91,14 @@ def _record_pinned_write(machine: Machine, capture: Capture | None, pinned: torc
 
 
 def _is_one_memcpy(host: torch.Tensor, other: torch.Tensor) -> bool:
-    """Return whether a copy uses the host's memory itself, and not a contiguous copy of it in pageable memory.
+    """Return whether one `cudaMemcpyAsync` is enough for a copy between host and device.
 
-    It does so if one cudaMemcpyAsync is enough: `copy_requires_temporaries` of aten/src/ATen/native/cuda/Copy.cu.
+    Otherwise the copy uses a contiguous copy of the host's memory in pageable memory. PyTorch decides this in
+    `copy_requires_temporaries` of aten/src/ATen/native/cuda/Copy.cu.
+
+    Args:
+        host: the tensor on the host.
+        other: the inner tensor of the tensor on the device.
     """
     if host.is_contiguous():
         return True
@@ -96,7 +107,15 @@ def _is_one_memcpy(host: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def _record_accesses(name: str, source: Any, to: Any) -> None:
-    """Record that a copy reads the memory of one tensor and writes to that of another, on devices or the CPU."""
+    """Record that a copy reads the memory of `source` and writes to that of `to`.
+
+    Accesses of a CPU tensor are not recorded.
+
+    Args:
+        name: the name of the operator.
+        source: the tensor that is read, on a device or the CPU.
+        to: the tensor that is written to, on a device or the CPU.
+    """
     machine = the_machine()
     reads = [source._block] if isinstance(source, SimTensor) else []
     writes = [to._block] if isinstance(to, SimTensor) else []
@@ -154,13 +173,16 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _layout(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Return the layout of the inner tensor; C++ calls this for sparse tensors with compressed rows or columns."""
+    """Return the layout of the inner tensor.
+
+    C++ calls this for sparse tensors with compressed rows or columns.
+    """
     del func, kwargs
     return args[0]._inner.layout
 
 
 def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run `set_`, by which a tensor gets another storage, or other sizes and strides on the storage that it has."""
+    """Run `set_`, by which a tensor gets another storage, sizes or strides."""
     shell = args[0]
     if not isinstance(shell, SimTensor):
         raise unsupported_error(func, "a CPU tensor cannot take the memory of the device")
@@ -184,7 +206,7 @@ def _resize(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _pack_padded_sequence(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run `pack_padded_sequence`, which reads the lengths on the host and returns the batch sizes on the host."""
+    """Run `pack_padded_sequence`, whose lengths and batch sizes are on the host."""
     source, lengths = args[0], args[1]
     if not isinstance(source, SimTensor):
         raise unsupported_error(func, "the lengths are on the device, and the sequences are not")
@@ -205,16 +227,20 @@ def _pack_padded_sequence(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _zero_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run `_efficientzerotensor`: return an ordinary tensor of zeros, and not one without memory as PyTorch does."""
+    """Run `_efficientzerotensor`, and return an ordinary tensor of zeros.
+
+    PyTorch returns a tensor without memory.
+    """
     del func
     return torch.zeros(*args, **kwargs)
 
 
 def _new_empty_strided(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run `new_empty_strided` for a layout that has no strides: return a dense tensor.
+    """Run `new_empty_strided` for a layout that has no strides, and return a dense tensor.
 
-    Backward calls it for the gradient of a sparse tensor with compressed rows or columns: C++ takes the wrapper for a
-    dense tensor, and so wants a gradient with the layout of the wrapper. NotImplemented lets other calls run as usual.
+    Backward calls it for the gradient of a sparse tensor with compressed rows or columns. C++ treats the wrapper as a
+    dense tensor, and so requests a gradient with the layout of the wrapper. Other calls return `NotImplemented`, and
+    run as usual.
     """
     if kwargs.get("layout") in (None, torch.strided):
         return NotImplemented
@@ -222,7 +248,10 @@ def _new_empty_strided(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _matrix_rank_out(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run `linalg.matrix_rank` and copy the result to `out`; PyTorch does not write to an `out` that is a wrapper."""
+    """Run `linalg.matrix_rank` with `out`, and copy the result to `out`.
+
+    PyTorch does not write to an `out` that is a wrapper. A call without `out` returns `NotImplemented`.
+    """
     out = kwargs.get("out")
     if out is None:
         return NotImplemented
@@ -231,9 +260,10 @@ def _matrix_rank_out(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
-    """Run `one_hot` as on CUDA: by a scatter, whose kernel fails on a class number that is out of range.
+    """Run `one_hot` as on CUDA, by a scatter.
 
-    On other devices PyTorch compares with all classes, and returns zeros for such a number.
+    The scatter's kernel fails on a class number that is out of range. On other devices PyTorch compares with all
+    classes, and returns zeros for such a number.
     """
     if x.dtype is not torch.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
@@ -244,7 +274,11 @@ def one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
 
 
 def _zeros_for_tangent(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Return zeros into which forward AD copies a tangent: on the tangent's device, with the layout of the primal."""
+    """Return zeros into which forward AD copies a tangent.
+
+    They are on the tangent's device, and have the layout of the primal. For a tangent on the simulated device, return
+    `NotImplemented`.
+    """
     tangent, primal = args
     if isinstance(tangent, SimTensor):
         return NotImplemented
@@ -252,7 +286,10 @@ def _zeros_for_tangent(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _svd(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run `_linalg_svd`, whose `driver` chooses among CUDA's algorithms; the CPU has one."""
+    """Run `_linalg_svd` with a `driver`, which chooses among CUDA's algorithms.
+
+    The CPU has one algorithm. A call without a `driver` returns `NotImplemented`.
+    """
     driver = kwargs.get("driver")
     if driver is None:
         return NotImplemented

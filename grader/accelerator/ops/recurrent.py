@@ -49,7 +49,9 @@ def lstm_cell(
 def lstm_cell_backward(
     grad_hidden: _Maybe, grad_cell: _Maybe, cell: torch.Tensor, new: torch.Tensor, gates: torch.Tensor, has_bias: bool
 ) -> tuple[torch.Tensor, torch.Tensor, _Maybe]:
-    """Return the gradients of the gates before their activations, of the old cell state, and of either bias.
+    """Return the gradients of the gates, of the old cell state, and of one bias.
+
+    The gates are those before their activations. Both biases have the same gradient.
 
     Args:
         grad_hidden: the gradient of the next hidden state; None for zeros.
@@ -57,7 +59,7 @@ def lstm_cell_backward(
         cell: the old cell state.
         new: the next cell state.
         gates: the gates, as `lstm_cell` returns them.
-        has_bias: True if the gradient of a bias is computed, which is equal for both; otherwise it is None.
+        has_bias: True if the gradient of the biases is computed; otherwise it is None.
     """
     # `gates` are those after sigmoid and tanh.
     i, f, g, o = gates.chunk(4, 1)
@@ -83,7 +85,9 @@ def gru_cell(
     input_bias: _Maybe = None,
     hidden_bias: _Maybe = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the next hidden state, and the workspace that `gru_cell_backward` takes, of shape (batch, 5 * hidden).
+    """Return the next hidden state, and the workspace for `gru_cell_backward`.
+
+    The workspace has the shape (batch, 5 * hidden).
 
     Args:
         from_input: the input's part of the three gates, of shape (batch, 3 * hidden).

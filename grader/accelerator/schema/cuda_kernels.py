@@ -34,7 +34,9 @@ class CudaKernel:
 
 
 def cuda_kernel(func: Any, operands: list[torch.Tensor]) -> CudaKernel | None:
-    """Return the kernel that an operator has on CUDA; None if it is made of other operators, or is in no table.
+    """Return the kernel that an operator has on CUDA, or None.
+
+    It is None for an operator that is made of others, or that is not in PyTorch's table of operators.
 
     Args:
         func: the operator, with its overload.
@@ -62,7 +64,10 @@ def cuda_kernel(func: Any, operands: list[torch.Tensor]) -> CudaKernel | None:
 
 
 def _key_of(operands: list[torch.Tensor]) -> str:
-    """Return the dispatch key of CUDA's kernels for operands with these layouts, such as "SparseCUDA"."""
+    """Return the dispatch key of CUDA's kernels for the layouts of these operands.
+
+    An example is "SparseCUDA".
+    """
     layouts = {operand.layout for operand in operands}
     if layouts & _COMPRESSED:
         return "SparseCsrCUDA"
@@ -76,7 +81,10 @@ def _dispatch_keys(entry: str) -> set[str]:
 
 
 def _table_entry(name: str) -> str:
-    """Return the lines of an operator in PyTorch's table of operators, as text; "" if the operator is not in it."""
+    """Return the lines of an operator in PyTorch's table of operators, as text.
+
+    The text is "" if the operator is not in the table.
+    """
     table = _table()
     start = table.find(f"\n- func: {name}(")
     return table[start : table.find("\n- func: ", start + 1)] if start >= 0 else ""

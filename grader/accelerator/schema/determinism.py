@@ -58,7 +58,9 @@ _MODES = {"_embedding_bag_backward": 8, "_embedding_bag_dense_backward": 7}
 
 
 def name_in_error(name: str, results: int) -> str:
-    """Return the name that PyTorch's error about determinism has for an operator; "" if its kernel is deterministic.
+    """Return the name of an operator in PyTorch's error about determinism.
+
+    The name is "" if the operator has a deterministic kernel.
 
     Args:
         name: the name of the operator.
@@ -71,7 +73,9 @@ def name_in_error(name: str, results: int) -> str:
 
 
 def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: Any) -> None:
-    """Raise or warn, as `use_deterministic_algorithms` was set, for an operator without a deterministic kernel on CUDA.
+    """Raise or warn if an operator call is not deterministic on CUDA.
+
+    `torch.use_deterministic_algorithms` decides whether this function raises, warns or does nothing.
 
     Args:
         caller: the operator's name in the error, as `name_in_error` returns it.
@@ -97,7 +101,10 @@ def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: An
 
 
 def _is_deterministic_call(name: str, args: Any, kwargs: Any) -> bool:
-    """Return whether an operator is deterministic on CUDA in this call, though it is not in every call."""
+    """Return whether this call of an operator is deterministic on CUDA.
+
+    Other calls of the same operator may not be.
+    """
     name = name.removesuffix("_")
     if name in _MODES:
         place = _MODES[name]

@@ -45,13 +45,14 @@ _MISMATCH = (
 
 
 def record_streams_of_accumulator(node: Any, streams: dict[int, int]) -> None:
-    """Record the streams on which an AccumulateGrad node was made, unless they are recorded already.
+    """Record the streams on which an AccumulateGrad node was made.
 
-    PyTorch makes such a node when a leaf is first used in a graph, and again after all graphs with it are gone.
+    If they are recorded already, they stay. PyTorch makes such a node when a leaf is first used in a graph, and again
+    after all graphs with it are gone.
 
     Args:
         node: the node.
-        streams: the streams that are current: their numbers, by the index of their device.
+        streams: the number of the current stream of each device, by the index of the device.
     """
     node.metadata.setdefault(_STREAMS, {index: stream for index, stream in streams.items() if stream})
 
@@ -65,7 +66,7 @@ class StreamsOfForward:
         machine: the simulated machine.
         home: the queue on which the tensor was made that backward starts from.
         outputs: the tensors, or edges of the graph, that backward starts from.
-        inputs: those that it goes to; without any, all leaves.
+        inputs: the tensors, or edges, whose gradients backward computes; if empty, it reaches all leaves.
     """
 
     def __init__(self, machine: Machine, home: Queue, outputs: Sequence[Any], inputs: Sequence[Any]) -> None:
@@ -91,10 +92,12 @@ class StreamsOfForward:
         self._switch(self._caller)
 
     def _compare_streams_of_leaves(self) -> None:
-        """Record on which streams the AccumulateGrad nodes were made; warn if a gradient comes from another stream.
+        """Warn if a gradient comes from another stream than that of its AccumulateGrad node.
 
-        The first node that uses a leaf makes its AccumulateGrad node, unless an earlier graph kept that alive. In
-        PyTorch's engine, `InputBuffer::add` compares its stream with that of each node that adds to the gradient.
+        The streams of these nodes are recorded, too. The first node that uses a leaf makes the AccumulateGrad node of
+        the leaf, unless an earlier graph kept it alive. In PyTorch's engine, `InputBuffer::add` compares the stream of
+        the AccumulateGrad node with that of each node that adds to the gradient. In a capture, `_switch_to_accumulator`
+        warns.
         """
         differs = False
         for node, users in _users_of_leaves(self._outputs, self._inputs).items():
@@ -109,9 +112,9 @@ class StreamsOfForward:
             _warn_of_mismatch()
 
     def _switch_to_node(self) -> None:
-        """Switch to the streams of the autograd node that runs, unless an earlier call did so for the same node.
+        """Switch to the streams of the autograd node that runs now.
 
-        The code of a node may choose another stream, which a second switch would undo.
+        A second call for the same node does nothing: the code of the node may have chosen another stream meanwhile.
         """
         node: Any = torch._C._current_autograd_node()
         if node is self._node:
@@ -125,9 +128,10 @@ class StreamsOfForward:
             self._switch_to_accumulator(node)
 
     def _switch_to_accumulator(self, node: Any) -> None:
-        """Switch to the streams on which an AccumulateGrad node was made; warn if its gradient is on another stream.
+        """Switch to the streams on which an AccumulateGrad node was made.
 
-        In a capture, its stream may be replaced by the capturing stream, and only then it is known whether both differ.
+        Warn if its gradient is on another stream. In a capture, the capturing stream may replace the stream of the
+        node. So both are compared again after the switch.
         """
         place = getattr(node.variable, "_place", None)
         if place is None:
@@ -153,16 +157,18 @@ class StreamsOfForward:
             here.history.record(here.streams)  # nodes that backward itself makes are on these streams
 
     def _stays_in_capture(self, new: Queue, old: Queue) -> bool:
-        """Return True if a node that was made on a stream outside the capture runs on the capturing stream.
+        """Return True if the capturing stream replaces the stream on which a node was made.
 
-        The program allows that by `set_override_stale_capture_stream`.
+        The stream of the node is outside the capture, and the program allows this by
+        `set_override_stale_capture_stream`.
 
         Args:
             new: the queue on which the node was made.
-            old: the queue of the node before it.
+            old: the queue that is current before the node runs.
 
         Raises:
-            RuntimeError: it was made on the default stream, which cannot become part of a capture.
+            RuntimeError: the program does not allow it, and the node was made on the default stream, which cannot
+                become part of a capture.
         """
         capture = self._machine.capture
         if capture is None or old not in capture.queues or new in capture.queues:
@@ -176,11 +182,13 @@ class StreamsOfForward:
 
 
 def _users_of_leaves(outputs: Sequence[Any], inputs: Sequence[Any]) -> dict[Any, list[Any]]:
-    """Return the AccumulateGrad nodes that a backward pass reaches, each with the nodes that add to its gradient.
+    """Return the AccumulateGrad nodes that a backward pass reaches, with their users.
+
+    The keys are these nodes; each value lists the nodes that add to the gradient of the key.
 
     Args:
         outputs: the tensors, or edges of the graph, that backward starts from.
-        inputs: those that it goes to; without any, all leaves.
+        inputs: the tensors, or edges, whose gradients backward computes; if empty, it reaches all leaves.
     """
     found: dict[Any, list[Any]] = {}
     waiting = [getattr(one, "grad_fn", None) or getattr(one, "node", None) for one in outputs]
@@ -202,9 +210,10 @@ def _users_of_leaves(outputs: Sequence[Any], inputs: Sequence[Any]) -> dict[Any,
 
 
 def _warn_of_mismatch() -> None:
-    """Warn that an AccumulateGrad node has another stream than its gradient; only once in a process.
+    """Warn that an AccumulateGrad node has another stream than its gradient.
 
-    `torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)` switches the warning off.
+    The warning is issued once in a process. `torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)`
+    switches the warning off.
     """
     native: Any = torch._C
     if native._warn_on_accumulate_grad_stream_mismatch():

@@ -106,7 +106,10 @@ class Capture:
         self.steps.append(run)
 
     def record_new_memory(self, fresh: Sequence[torch.Tensor]) -> None:
-        """Record tensors in new memory that no kernel wrote to; `restore` sets them to zero."""
+        """Record tensors whose memory is new, so that `restore` sets it to zero.
+
+        No kernel has written to this memory.
+        """
         for tensor in fresh:
             self._new_memory[tensor.untyped_storage()._cdata] = _bytes_of(tensor)
 
@@ -116,7 +119,7 @@ class Capture:
         self.writes += [weakref.ref(block) for block in writes]
 
     def check_generator(self, generator: Any) -> None:
-        """Raise `RuntimeError` if an operator draws from a generator that is not registered with the graph."""
+        """Raise `RuntimeError` for a generator that is not registered with the graph."""
         if all(
             generator._cdata != known._cdata  # type: ignore[attr-defined]
             for known in self._generators
@@ -137,7 +140,9 @@ class Capture:
         self.timed.append(lambda replay: replay.add_work(name, queue, seconds, unit, busy, traffic))
 
     def check_copy(self, *, pinned: bool, host_waits: bool) -> None:
-        """Raise if a copy cannot be captured: the host's memory must be pinned, and the host must not wait.
+        """Raise an error if a graph cannot capture a copy.
+
+        The host's memory must be pinned, and the host must not wait.
 
         Args:
             pinned: True if the host's memory is pinned, or the copy is between devices.
@@ -149,22 +154,24 @@ class Capture:
             raise self.invalidate("Unsupported")
 
     def check_unsafe_call(self) -> None:
-        """Raise if the mode of the capture forbids the calling thread a call that CUDA calls potentially unsafe.
+        """Raise an error if the capture forbids potentially unsafe calls in this thread.
 
-        Such a call is to query an event, or to wait for one or for a stream that does not capture. The mode "global"
-        forbids them to all threads, "thread_local" to the thread that captures, and "relaxed" to none: the text of
-        `cudaThreadExchangeStreamCaptureMode`.
+        Such a call is one that queries an event, or that waits for an event or for a stream that does not capture. The
+        mode "global" forbids such calls to all threads, "thread_local" to the thread that captures, and "relaxed" to no
+        thread. The words are those of `cudaThreadExchangeStreamCaptureMode`.
         """
         if self._mode == "global" or (self._mode == "thread_local" and threading.get_ident() == self._thread):
             raise self.invalidate("Unsupported")
 
     def record_event(self, queue: Queue, event: object) -> None:
-        """Record that the program records an event on a capturing stream, so that each replay does the same."""
+        """Record, for each replay, that the program records an event on a capturing stream."""
         number = id(event)
         self.timed.append(lambda replay: replay.record_event(queue, number))
 
     def record_wait(self, queue: Queue, event: object, *, from_this_capture: bool) -> None:
-        """Record that a stream waits for an event; a stream that waits for an event of this capture becomes part of it.
+        """Record, for each replay, that a stream waits for an event of this capture.
+
+        The stream becomes part of the capture. The wait of another stream for an event from outside is not recorded.
 
         Args:
             queue: the queue of the stream.
@@ -188,7 +195,10 @@ class Capture:
     # -- the end
 
     def restore(self) -> None:
-        """Restore the memory and the generators that the captured work changed, and set its new memory to zero."""
+        """Restore the memory and the generators that the captured work changed.
+
+        The memory that this work allocated is set to zero.
+        """
         for whole, old in self._saved.values():
             whole.copy_(old)
         for whole in self._new_memory.values():
@@ -197,7 +207,7 @@ class Capture:
             generator.set_state(state)
 
     def is_joined(self) -> bool:
-        """Return whether the stream on which the capture began has waited for all its other streams."""
+        """Return whether the first stream of the capture has waited for all other streams in it."""
         seen = self._races.vector_clock_of(self.origin)
         return all(self._races.vector_clock_of(queue)[queue] <= seen.get(queue, 0) for queue in self.queues)
 
@@ -228,7 +238,9 @@ class Replay:
         self.clock.add_work(name, [self.names.get(queue, queue)], 0.0, seconds, unit, busy, traffic)
 
     def record_event(self, queue: Queue, event: int) -> None:
-        """Set the virtual time of an event in this replay: the time at which the work in the queue so far is done.
+        """Set the virtual time of an event in this replay.
+
+        It is the time at which the work that is in the queue now will be done.
 
         Args:
             queue: the queue on which the event was captured.
@@ -237,7 +249,7 @@ class Replay:
         self.moments[event] = self.clock.ready.get(self.names.get(queue, queue), 0.0)
 
     def wait_for_event(self, queue: Queue, event: int) -> None:
-        """Let all work that is added to a queue from now on wait for an event that this replay recorded.
+        """Let later work of a queue wait for an event that this replay recorded.
 
         Args:
             queue: the queue on which the wait was captured.

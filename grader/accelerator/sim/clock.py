@@ -89,7 +89,9 @@ class Clock:
         busy: float,
         traffic: Traffic = NO_TRAFFIC,
     ) -> None:
-        """Add a kernel or a copy to the queues that run it, and advance the host's clock by the time of its launch.
+        """Add a kernel or a copy to the queues that run it.
+
+        The host's clock advances by the time of its launch.
 
         Args:
             name: the name of the kernel or the copy.
@@ -118,20 +120,29 @@ class Clock:
             self.record_span(name, str(queue[0]), start, end, queue[1], unit, traffic)
 
     def pass_time(self, seconds: float, name: str) -> None:
-        """Advance the host's clock by seconds in which the host works, and record them as a span with this name."""
+        """Advance the host's clock by seconds in which the host works.
+
+        These seconds are recorded as a span with this name.
+        """
         end = self.host + seconds
         self.record_span(name, "host", self.host, end)
         self.host = end
 
     def wait(self, name: str, queues: list[Queue]) -> None:
-        """Let the host wait until all these queues are empty, and record the wait as a span, `wait for NAME`."""
+        """Let the host wait until all these queues are empty.
+
+        The wait is recorded as a span, `wait for NAME`.
+        """
         moment = 0.0
         for queue in queues:
             moment = max(moment, self.ready.get(queue, 0.0))
         self.wait_until(name, moment)
 
     def wait_until(self, name: str, moment: float) -> None:
-        """Let the host wait until a moment of virtual time; unless that is past, record a span, `wait for NAME`."""
+        """Let the host wait until a moment of virtual time.
+
+        The wait is recorded as a span, `wait for NAME`. For a moment in the past, the host does not wait.
+        """
         if moment > self.host:
             self.record_span(f"wait for {name}", "host", self.host, moment)
             self.host = moment

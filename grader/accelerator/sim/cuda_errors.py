@@ -34,7 +34,10 @@ def cuda_error(text: str, name: str) -> Exception:
 
 
 def accelerator_error(text: str) -> Exception:
-    """Return a `torch.AcceleratorError` with this text; a `RuntimeError` where PyTorch does not have that class yet."""
+    """Return a `torch.AcceleratorError` with this text.
+
+    An older PyTorch does not have that class; then the result is a `RuntimeError`.
+    """
     error: type[Exception] = getattr(torch, "AcceleratorError", RuntimeError)
     return error(text)
 

@@ -98,9 +98,9 @@ class Fault:
 
 
 def assertion_text(facts: OperatorFacts, error: Exception) -> str:
-    """Return the text of the device-side assert that CUDA has for an error of a CPU kernel; "" if it has none.
+    """Return the text of CUDA's device-side assert for an error of a CPU kernel.
 
-    Where it has none, CUDA raises on the host.
+    The text is "" if CUDA raises such an error on the host.
     """
     text = next((printed for said, printed in _FOUND.items() if re.search(said, str(error))), "")
     if text is _INDEX and facts.name.startswith(("gather", "scatter")):
@@ -109,9 +109,9 @@ def assertion_text(facts: OperatorFacts, error: Exception) -> str:
 
 
 def check_storage_bounds(kind: str, tensors: list[Any]) -> None:
-    """Raise if a tensor reaches beyond the end of its storage, as after the storage's `resize_`.
+    """Raise an error if a tensor reaches beyond the end of its storage.
 
-    On a GPU the kernel would read other memory.
+    The storage's `resize_` may have shrunk it. On a GPU the kernel would read other memory.
 
     Args:
         kind: the kind of the simulated device: "cuda" or "sim".
@@ -128,9 +128,10 @@ def check_storage_bounds(kind: str, tensors: list[Any]) -> None:
 
 
 def placeholder_output(facts: OperatorFacts, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
-    """Return a result for an operator whose kernel failed: the argument it writes to, or zeros of the right shapes.
+    """Return a result for an operator whose kernel failed.
 
-    The program never reads these numbers: its next wait for the device raises.
+    It is the argument that the operator writes to, or zeros of the right shapes. The program never reads these numbers:
+    its next wait for the device raises.
 
     Args:
         facts: the facts of the operator.

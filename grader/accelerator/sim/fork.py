@@ -28,7 +28,7 @@ class ForkedFault(Fault):
 
 
 def invalidate_in_forked_children(machine: Machine) -> None:
-    """Let all devices fail in each process forked from now on, if this process has used them before the fork."""
+    """Make the devices fail in each process that is forked after their first use."""
 
     def lose() -> None:
         # PyTorch notes it when it asks the driver how many devices there are (`THCPModule_getDeviceCount_wrap`, which

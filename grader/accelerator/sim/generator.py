@@ -82,7 +82,10 @@ class SimGenerator(_Original):
         return self._seed
 
     def get_state(self) -> torch.Tensor:
-        """Return the state and the seed as a tensor of bytes; a CPU generator's `set_state` does not take it."""
+        """Return the state and the seed as a tensor of bytes.
+
+        The `set_state` of a CPU generator does not take this tensor.
+        """
         return torch.cat([cpu_state_of(self), _bytes_of(self._seed)])
 
     def set_state(self, state: torch.Tensor) -> SimGenerator:
@@ -123,7 +126,10 @@ class SimGenerator(_Original):
 
 
 def cpu_state_of(generator: torch.Generator) -> torch.Tensor:
-    """Return the state of a generator in the CPU's form, without the seed that `SimGenerator.get_state` adds."""
+    """Return the state of a generator in the form that a CPU generator has.
+
+    It lacks the seed that `SimGenerator.get_state` adds.
+    """
     return _Original.get_state(generator)
 
 
@@ -137,7 +143,9 @@ ALWAYS_DRAW = {"poisson", "multinomial", "binomial", "_standard_gamma", "_sample
 
 
 def makes_empty_tensor(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """Return True if a random function would return or fill a tensor without elements; draw no random numbers.
+    """Return True if a random function would return or fill a tensor without elements.
+
+    No random numbers are drawn to find out.
 
     Args:
         function: a function of `torch`.
@@ -159,7 +167,9 @@ class _GeneratorMeta(type):
 
 
 def generator_type(make: Any) -> type:
-    """Return the class that replaces `torch.Generator`; it makes generators of simulated and of real devices.
+    """Return the class that replaces `torch.Generator`.
+
+    The class makes generators of simulated and of real devices.
 
     Args:
         make: a function of the device argument that returns a `SimGenerator`, or None if the device is not simulated.

@@ -93,7 +93,9 @@ NAMES = tuple(_GPUS)
 
 
 def spec_of(name: str) -> Spec:
-    """Return the spec of a GPU by its short name, such as "a100"; spaces, hyphens and case do not matter.
+    """Return the spec of a GPU by its short name, such as "a100".
+
+    Spaces, hyphens and case in the name do not matter.
 
     Raises:
         ValueError: no GPU has this name; the message lists all names, and proposes the nearest.

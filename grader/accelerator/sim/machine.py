@@ -136,7 +136,10 @@ class Machine:
         self.here.device = index
 
     def device(self, index: int) -> Device:
-        """Return the device of an index; raise PyTorch's error for an invalid index if there is no such device."""
+        """Return the device that has this index.
+
+        An index that no device has raises PyTorch's error for an invalid device ordinal.
+        """
         if not self.used:
             self.apply_visible_devices()
         if not 0 <= index < len(self.devices):
@@ -144,7 +147,9 @@ class Machine:
         return self.devices[index]
 
     def apply_visible_devices(self, *, use: bool = True) -> None:
-        """Remove, in the first call, the devices that CUDA_VISIBLE_DEVICES hides; raise if no device is left.
+        """Remove the devices that CUDA_VISIBLE_DEVICES hides.
+
+        Only the first call removes devices. Each call raises `RuntimeError` if no device is left.
 
         Args:
             use: True if the machine counts as used from now on; a call that only counts devices does not use it.
@@ -160,7 +165,11 @@ class Machine:
             getattr(torch, self.kind)._initialized = True
 
     def index_of(self, device: Any = None) -> int:
-        """Return the index of the device that an argument names: None, an int, a string or a `torch.device`."""
+        """Return the index of the device that a device argument names.
+
+        Args:
+            device: an index, a string, a `torch.device` or a context `torch.cuda.device`; None for the current device.
+        """
         if not self.used:
             self.apply_visible_devices()
         if device is None:
@@ -186,7 +195,9 @@ class Machine:
         return self.current if device.index is None else self.device(device.index).index
 
     def required_index(self, device: Any) -> int:
-        """Return the index of a device argument; raise if it has none, as PyTorch's `_get_device_index` does.
+        """Return the index of a device argument that must have an index.
+
+        PyTorch's `_get_device_index` has the same condition.
 
         Raises:
             ValueError: the argument is None, or a device without an index.
@@ -203,7 +214,10 @@ class Machine:
         return isinstance(device, str) and device.partition(":")[0] in (self.kind, INNER)
 
     def to_inner_device(self, device: Any) -> Any:
-        """Return a simulated device as C++ takes it, by its inner name; return any other device argument unchanged."""
+        """Return a simulated device as C++ takes it, by its inner name.
+
+        Any other device argument is returned unchanged.
+        """
         return self.inner_device(device) if self.is_simulated(device) else device
 
     def inner_device(self, device: Any) -> torch.device:
@@ -217,7 +231,10 @@ class Machine:
         return place.inner if _fake_mode(_FAKE) is None else place.public
 
     def public_device(self, device: torch.device) -> torch.device:
-        """Return a device with its public name, such as `cuda:0`, in place of the inner one; any other unchanged."""
+        """Return a simulated device with its public name, such as `cuda:0`.
+
+        Any other device is returned unchanged.
+        """
         return self.devices[device.index].public if device.type == INNER else device
 
     # -- memory
@@ -240,7 +257,13 @@ class Machine:
         return Block(storage, place.memory, self.blocks, self.races, place.queue)
 
     def block_of(self, inner: torch.Tensor, index: int) -> Block:
-        """Return the block of a CPU tensor's storage on the device `index`; allocate one if the storage has none."""
+        """Return the block that the storage of a CPU tensor has on the device `index`.
+
+        A storage without a block gets a new one.
+
+        Raises:
+            ValueError: the storage has a block on another device.
+        """
         storage = inner.untyped_storage()
         block = self.known_block(storage)
         if block is None:
@@ -252,7 +275,7 @@ class Machine:
     # -- streams
 
     def make_queue_wait(self, queue: Queue, other: Queue) -> None:
-        """Let all work that is added to `queue` from now on wait for the work that is in `other` now."""
+        """Let later work of `queue` wait for the work that is in `other` now."""
         ready = self.clock.ready
         ready[queue] = max(ready.get(queue, 0.0), ready.get(other, 0.0))
         self.races.record_wait(queue, self.races.vector_clock_of(other))
@@ -270,9 +293,9 @@ class Machine:
         return capture if capture is not None and self.devices[index].queue in capture.queues else None
 
     def record_use(self, place: Device, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
-        """Record that a kernel on a device's current stream uses memory; report races.
+        """Record that a kernel on a device's current stream uses memory.
 
-        If a collective fills the memory, the stream waits for it.
+        Races are reported. If a collective fills the memory, the stream waits for it.
 
         Args:
             place: the device.
@@ -293,9 +316,10 @@ class Machine:
     def launch(
         self, name: str, place: Device, flops: float, nbytes: float, shapes: Sequence[tuple[int, ...]] = ()
     ) -> None:
-        """Count the launch of a kernel on a device's current stream, and add its time to the virtual clock.
+        """Count the launch of a kernel on a device's current stream.
 
-        While the stream captures a graph, the launch is only recorded in the capture.
+        The time of the kernel is added to the virtual clock. While the stream captures a graph, the launch is only
+        recorded in the capture.
 
         Args:
             name: the name of the operator.
@@ -335,9 +359,10 @@ class Machine:
         self.check_fault(index)
 
     def clear_device_asserts(self) -> int:
-        """Make devices usable again that were stopped by a device-side assert; return the number of these devices.
+        """Clear the device-side assert of each device that has one.
 
-        CUDA cannot do this. Devices that fail because the process was forked still fail.
+        These devices are usable again, and their number is returned. CUDA cannot do this. Devices that fail because the
+        process was forked still fail.
         """
         failed = [place for place in self.devices if type(place.fault) is Fault]
         for place in failed:
@@ -345,7 +370,10 @@ class Machine:
         return len(failed)
 
     def check_fault(self, index: int) -> None:
-        """Raise if a kernel has failed on a device, and the host's clock has reached the moment of the failure."""
+        """Raise the error of a device that has failed.
+
+        Nothing is raised before the host's clock reaches the moment of the failure.
+        """
         place = self.devices[index]
         if place.fault is not None and self.clock.host >= place.fault.moment:
             is_reported, place.fault_is_reported = place.fault_is_reported, True
@@ -361,15 +389,17 @@ class Machine:
         pinned: bool = False,
         host_waits: bool = True,
     ) -> None:
-        """Count a copy between host and device, or between two devices, and add its time to the virtual clock.
+        """Count a copy between host and device, or between two devices.
 
-        While the stream captures a graph, the copy is only recorded in the capture.
+        The time of the copy is added to the virtual clock. While the stream captures a graph, the copy is only recorded
+        in the capture.
 
         Args:
             direction: `HOST_TO_DEVICE`, `DEVICE_TO_HOST` or `DEVICE_TO_DEVICE`.
             index: the index of the device, for a copy between two devices that of the destination.
             nbytes: the number of bytes.
-            source: the index of the device that the bytes come from, for a copy between two devices; both run it.
+            source: the index of the device that the bytes come from, for a copy between two devices; the current
+                streams of both run the copy.
             pinned: True if the host's memory is pinned.
             host_waits: True if the host waits for the copy.
         """
@@ -401,7 +431,9 @@ class Machine:
             self.clock.pass_time(seconds, "staging")  # the host copies pageable memory aside before it goes on
 
     def read_scalar(self, reason: str, index: int) -> None:
-        """Count that the host reads one element from a device, and let it wait for the device's current stream.
+        """Count one element that the host reads from a device.
+
+        The host waits for the device's current stream.
 
         Args:
             reason: the function that reads, such as "item", by which the wait is counted.
@@ -461,7 +493,10 @@ class Machine:
         return counts
 
     def reset(self) -> None:
-        """Set the counts to zero, each peak to the bytes that are allocated now, and the virtual clock to 0."""
+        """Set all counts and the virtual clock to zero.
+
+        Each peak becomes the number of bytes that are allocated now.
+        """
         self.tally = Tally()
         self.clock = Clock(most=self.clock.most, on_span=self.clock.on_span)
         for device in self.devices:
@@ -487,7 +522,10 @@ def machine_or_none() -> Machine | None:
 
 
 def set_machine(machine: Machine) -> None:
-    """Make this the machine that `the_machine` returns; it is called once in a process."""
+    """Make this the machine that `the_machine` returns.
+
+    Call this once in a process.
+    """
     _made.append(machine)
 
 
@@ -510,5 +548,8 @@ def counters() -> dict[str, Any]:
 
 
 def reset_counters() -> None:
-    """Set all counts to zero, each peak to the bytes that are allocated now, and the virtual clock to 0."""
+    """Set all counts and the virtual clock to zero.
+
+    Each peak becomes the number of bytes that are allocated now.
+    """
     the_machine().reset()

@@ -29,7 +29,10 @@ def _total_host_bytes() -> int:
 
 
 def _free_host_bytes() -> int:
-    """Return the bytes of memory and swap that are free on the computer; `sys.maxsize` without /proc/meminfo."""
+    """Return the bytes of memory and swap that are free on the computer.
+
+    Without /proc/meminfo, the result is `sys.maxsize`.
+    """
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
     except OSError:
@@ -75,9 +78,9 @@ class DeviceMemory:
         return (self.capacity if self.share == 1.0 else int(self.share * self.capacity)) - self.current
 
     def check_room(self, nbytes: int) -> None:
-        """Raise `torch.OutOfMemoryError` if so many bytes cannot be allocated on the device; allocate nothing.
+        """Raise `torch.OutOfMemoryError` if the device has no room for `nbytes` bytes.
 
-        There must be room in the computer's memory, too, which holds the numbers of all tensors.
+        Nothing is allocated. There must be room in the computer's memory, too, which holds the numbers of all tensors.
         """
         # Up to a multiple: `//` rounds down, and away from zero where the number is negative.
         nbytes = -(-nbytes // self.granularity) * self.granularity
@@ -90,7 +93,9 @@ class DeviceMemory:
             raise self._no_host_memory_error(nbytes, free)
 
     def allocate(self, nbytes: int, storage: torch.UntypedStorage) -> int:
-        """Allocate bytes on the device, and return their number after rounding up, which `free` needs later.
+        """Allocate bytes on the device, and return their number, rounded up.
+
+        `free` needs this number later.
 
         Args:
             nbytes: the number of bytes that is requested.
@@ -130,7 +135,12 @@ class DeviceMemory:
         return torch.OutOfMemoryError(_NO_HOST.format(size_text(nbytes), self.kind, self.index, *sizes))
 
     def free(self, nbytes: int, requested: int) -> None:
-        """Free the bytes that a call of `allocate` returned; `requested` is what that call was given."""
+        """Free the memory of one call of `allocate`.
+
+        Args:
+            nbytes: the number of bytes that the call returned.
+            requested: the number of bytes that the call was given.
+        """
         self.current -= nbytes
         if nbytes:
             changes = self.statistics.changes
@@ -155,7 +165,9 @@ class DeviceMemory:
 
 
 def _segment_size(nbytes: int) -> int:
-    """Return the bytes of the segment that CUDA's allocator requests when no cached segment has room for a block.
+    """Return the size of the segment that CUDA's allocator requests for a new block.
+
+    It requests a segment when no cached segment has room for the block.
 
     Args:
         nbytes: the size of the block.

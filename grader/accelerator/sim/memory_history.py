@@ -57,7 +57,10 @@ class MemoryHistory:
         self._add("oom", free, nbytes, 0, _frames() if self._context in ("alloc", "all") else [])
 
     def frames_of(self, address: int) -> list[dict[str, Any]]:
-        """Return the program's frames at the moment when the memory at an address was allocated; [] if not recorded."""
+        """Return the frames in which the memory at an address was allocated.
+
+        The list is empty if no frames were recorded.
+        """
         return self._frames.get(address, [])
 
     def _add(self, action: str, address: int, nbytes: int, stream: int, frames: list[dict[str, Any]]) -> None:
@@ -67,7 +70,10 @@ class MemoryHistory:
 
 
 def _frames() -> list[dict[str, Any]]:
-    """Return the frames of the current thread, the innermost first, without those of this package."""
+    """Return the frames of the current thread, the innermost first.
+
+    Frames of this package are left out. Each frame is a dict with the keys `filename`, `line` and `name`.
+    """
     found: list[dict[str, Any]] = []
     frame = sys._getframe(2)
     while frame is not None and len(found) < _MOST_FRAMES:

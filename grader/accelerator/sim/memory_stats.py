@@ -25,7 +25,9 @@ class Changes(NamedTuple):
 
 
 def _changes_of_counters(changes: Sequence[tuple[int, int]]) -> tuple[Changes, Changes, Changes]:
-    """Return the changes of three counters: of the bytes, of the requested bytes and of the blocks.
+    """Return the changes of three counters of a pool.
+
+    The counters are those of the bytes, the requested bytes and the blocks, in this order.
 
     Args:
         changes: the bytes and the requested bytes of each block, both negative for a block that was freed.
@@ -52,11 +54,11 @@ class Count:
 
     @property
     def freed(self) -> int:
-        """The sum of the bytes or blocks that were freed since `reset_accumulated` was last called."""
+        """The bytes or blocks that were freed since the last call of `reset_accumulated`."""
         return self.before + self.allocated - self.current
 
     def add(self, changes: Changes) -> None:
-        """Update the counter's value, its peak and its sum by changes of the counter."""
+        """Update the counter by changes that came one after another."""
         self.peak = max(self.peak, self.current + changes.highest)
         self.current += changes.total
         self.allocated += changes.allocated
@@ -96,7 +98,10 @@ class Statistics:
         """How often the program emptied the cache, for which CUDA's allocator waits for all streams."""
 
     def add_up(self) -> None:
-        """Count the blocks in `changes` in their pools, and clear `changes`."""
+        """Add the recorded `changes` to the counters of the pools that they concern.
+
+        `changes` is empty afterwards.
+        """
         changes, self.changes = self.changes, []
         of_all = _changes_of_counters(changes)
         self._all.add(*of_all)

@@ -24,7 +24,9 @@ _is_inner: dict[str, bool] = {}
 
 
 def frame_of_program(skip: int = 1) -> FrameType:
-    """Return the innermost frame of the program: one whose file is neither in PyTorch nor in this package.
+    """Return the innermost frame of the program.
+
+    The file of this frame is neither in PyTorch nor in this package.
 
     Args:
         skip: the number of innermost frames to skip; with 1 the search begins at the caller.
@@ -42,14 +44,20 @@ def frame_of_program(skip: int = 1) -> FrameType:
 
 
 def site_of_program() -> Site:
-    """Return the code object of the program's innermost frame, and the offset of the instruction that it runs."""
+    """Return the site at which the program is now.
+
+    It is the code object of the program's innermost frame, and the offset of the instruction that this frame runs.
+    """
     # Who asks is called by code of ours, too.
     frame = frame_of_program(3)
     return frame.f_code, frame.f_lasti
 
 
 def site_text(site: Site) -> str:
-    """Return the file and line of a site as text, with the source of the line if its file can be read."""
+    """Return the file and the line of a site as text.
+
+    The source of the line is added if the file can be read.
+    """
     code, last = site
     number = next((line for start, end, line in code.co_lines() if start <= last < end and line), code.co_firstlineno)
     text = linecache.getline(code.co_filename, number).strip()

@@ -95,7 +95,7 @@ class Block:
         return self._taken
 
     def resize(self) -> None:
-        """Free the bytes that the block took on the device, and allocate as many as its storage has now."""
+        """Reallocate the block's bytes on the device for the current size of its storage."""
         # The old size is given back first: a storage that grows needs room for the new size only.
         self._record_free()
         self.memory.free(self._taken, self.requested)
@@ -172,7 +172,10 @@ class Races:
     # -- who waits for whom
 
     def vector_clock_of(self, queue: Queue) -> VectorClock:
-        """Return the vector clock of a queue: the last work of each queue that is done once `queue` itself is empty."""
+        """Return the vector clock of a queue.
+
+        For each queue, it has the number of the last work that is done once all work of `queue` is done.
+        """
         return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
 
     def record_wait(self, queue: Queue | None, seen: VectorClock) -> None:
@@ -199,17 +202,26 @@ class Races:
             self.record_wait(None, self.vector_clock_of(queue))
 
     def record_copy_from(self, pinned: torch.Tensor) -> None:
-        """Record that an asynchronous copy reads pinned memory: the copy is the use that was recorded last."""
+        """Record that an asynchronous copy reads pinned memory.
+
+        The copy is the work that the last call of `record_use` recorded.
+        """
         if not pinned.is_inference():
             self._copied.append((pinned, pinned._version, self._last))
 
     def record_copy_to(self, pinned: torch.Tensor) -> None:
-        """Record that an asynchronous copy writes to pinned memory: the copy is the use that was recorded last."""
+        """Record that an asynchronous copy writes to pinned memory.
+
+        The copy is the work that the last call of `record_use` recorded.
+        """
         if pinned.numel():
             self.arriving.append(Arrival(pinned, self._last))
 
     def _forget_arrived_copies(self) -> None:
-        """Forget the copies to pinned memory that the host has waited for: everybody may use that memory now."""
+        """Forget each copy to pinned memory that the host has waited for.
+
+        From now on, everybody may use the memory that such a copy filled. If no copy is left, `on_arrivals` is called.
+        """
         for copy in list(self.arriving):
             queue, number, *_ = copy.access
             if number <= self._host.get(queue, 0):
@@ -218,7 +230,9 @@ class Races:
             self.on_arrivals()
 
     def record_host_memory_use(self, user: str, tensor: torch.Tensor, queue: Queue | None) -> None:
-        """Report a race if a CPU tensor is used while an asynchronous copy may still write to its memory.
+        """Report a race if a CPU tensor is used while a copy may still write to its memory.
+
+        The copies are asynchronous ones from a device; each is reported once.
 
         Args:
             user: the name of the user and a verb, such as "sum reads".
@@ -239,10 +253,12 @@ class Races:
                 )
 
     def warn_of_overwritten_copies(self, *, at_end: bool = False) -> None:
-        """Warn of each asynchronous copy whose pinned memory the host wrote to before it waited for the copy.
+        """Warn of asynchronous copies whose pinned memory the host overwrote too early.
+
+        The host wrote to that memory before it waited for the copy. Each copy is reported once.
 
         Args:
-            at_end: True if the program has ended: then the copies without a warning are forgotten, too.
+            at_end: True if the program has ended; then all copies are forgotten.
         """
         for entry in list(self._copied):
             pinned, version, (queue, _, name, site) = entry
@@ -255,23 +271,26 @@ class Races:
             self._copied.clear()
 
     def _forget_finished_copies(self) -> None:
-        """Forget the copies that the host has waited for: the program may write to their pinned memory again."""
+        """Forget each copy from pinned memory that the host has waited for.
+
+        From now on, the program may write to the memory that such a copy read.
+        """
         for entry in list(self._copied):
             queue, number, *_ = entry[2]
             if number <= self._host.get(queue, 0):
                 self._copied.remove(entry)
 
     def record_mutual_wait(self, one: Queue, other: Queue) -> None:
-        """Record that each of two queues waits for all work of the other, as for a copy between devices."""
+        """Record that two queues wait for each other, as for a copy between devices."""
         self.record_wait(one, self.vector_clock_of(other))
         self.record_wait(other, self.vector_clock_of(one))
 
     # -- what is used
 
     def record_use(self, queue: Queue, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
-        """Record that work which uses memory is added to a queue; report a race with work of another queue.
+        """Record that work which uses memory is added to a queue.
 
-        A race is reported as a warning, or as an error if the attribute `strict` is True.
+        A race with work of another queue is reported: as a warning, or as an error if the attribute `strict` is True.
 
         Args:
             queue: the queue of the stream.
@@ -291,9 +310,10 @@ class Races:
             self._report_race(f"{name} on {queue_text(queue)} {conflict}")
 
     def _conflict_text(self, this: Access, reads: Sequence[Block], writes: Sequence[Block]) -> str:
-        """Return the text that describes the first race of a use of memory, and the missing wait; "" without a race.
+        """Return the description of the first race of a use of memory; "" without a race.
 
-        The queues then count as having waited for each other, so that a missing wait is reported once.
+        The description names the missing wait, too. The queues of all races then count as having waited for each other,
+        so that a missing wait is reported once. A new block loses its pending access, as `_take_pending_access` says.
 
         Args:
             this: the use.
@@ -330,9 +350,10 @@ class Races:
     # -- memory that is given back
 
     def record_free(self, block: Block, nbytes: int) -> None:
-        """Record the work of other queues that may still use a freed block's memory when its own queue reuses it.
+        """Record the work of other queues that may still use the memory of a freed block.
 
-        Work of streams that `record_stream` named is left out: the allocator waits for it.
+        Such work causes a race when the block's own queue reuses the memory. Work of streams that `record_stream` named
+        is left out: the allocator waits for it.
 
         Args:
             block: the block whose storage is freed.
@@ -344,13 +365,14 @@ class Races:
                 self._left.setdefault(block.home, []).append((nbytes, access))
 
     def _take_pending_access(self, block: Block, queue: Queue) -> list[Access]:
-        """Remove and return, as a list, the access of another queue that may still use the memory of a new block.
+        """Remove and return the access that may still use the memory of a new block.
 
-        Without such an access the list is empty. The block no longer counts as new.
+        The result is a list with this access, which is work of another queue on a freed block, or an empty list. The
+        new block no longer counts as new.
 
         Args:
             block: the new block.
-            queue: the queue whose work uses the block; unless it is the block's own queue, there is no such access.
+            queue: the queue whose work uses the block; for another queue than the block's own, the list is empty.
         """
         block.is_new = False
         if queue != block.home or queue not in self._left:
@@ -362,7 +384,10 @@ class Races:
 
 
 def _address_range(tensor: torch.Tensor) -> tuple[int, int]:
-    """Return the addresses at which the memory of a tensor's elements begins and ends; (0, 0) if it has none."""
+    """Return the addresses at which the memory of a tensor's elements begins and ends.
+
+    Both are 0 for a tensor without elements.
+    """
     if not tensor.numel():
         return 0, 0
     span = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True)) + 1
@@ -382,10 +407,10 @@ def queue_text(queue: Queue) -> str:
 
 
 def _advice(text: str, queue: Queue, other: Queue) -> str:
-    """Return the end of a message about a race: what the race means on a GPU, and which wait prevents it.
+    """Return the end of a message about a race: its effect on a GPU, and the remedy.
 
     Args:
-        text: the template that begins the message.
+        text: the template of the message's beginning: `_OLD`, `_REUSED` or `_WRITES`.
         queue: the queue whose work should wait.
         other: the queue that it should wait for.
     """

@@ -69,7 +69,7 @@ class Spec:
 
         Args:
             dtype: the dtype in which the work is done.
-            product: the operator, if it is a product or a convolution; else "".
+            product: the name of the operator, if it is a product or a convolution; else "".
         """
         if dtype in (torch.float16, torch.bfloat16):
             return self.half * (self.tensor_cores if product else 1.0)
@@ -84,7 +84,12 @@ class Spec:
         return share
 
     def busy_seconds(self, flops: float, nbytes: float) -> float:
-        """Return the seconds for which a kernel occupies the whole device."""
+        """Return the seconds for which a kernel occupies the whole device.
+
+        Args:
+            flops: the number of float32 operations that take as long as the kernel's arithmetic.
+            nbytes: the bytes that the kernel reads from and writes to the device's memory.
+        """
         # Arithmetic and memory traffic overlap on a GPU, so the slower of both counts, not their sum.
         return max(flops / self.flops, nbytes / (self.bandwidth * self.traffic))
 

@@ -37,7 +37,11 @@ class StreamHistory:
         return bool(self._numbers)
 
     def record(self, streams: dict[int, int]) -> None:
-        """Record the streams that are current from now on: their numbers, by the index of their device."""
+        """Record the streams that are current from now on.
+
+        Args:
+            streams: the number of the current stream of each device, by the index of the device.
+        """
         number, numbers = _next_number(), self._numbers
         while numbers and numbers[-1] >= number:
             numbers.pop()
@@ -54,9 +58,10 @@ class StreamHistory:
         self._streams.append(now)
 
     def streams_at(self, number: int) -> dict[int, int]:
-        """Return the streams that were current when an autograd node was made: their numbers, by index of the device.
+        """Return the streams that were current when an autograd node was made.
 
-        A device is missing if its default stream was current.
+        The keys are the indices of the devices, the values the numbers of their streams. A device is missing if its
+        default stream was current.
 
         Args:
             number: the sequence number of the node.
@@ -65,13 +70,13 @@ class StreamHistory:
         return self._streams[place - 1] if place else {}
 
     def of_graph(self, home: Queue) -> StreamHistory:
-        """Return the history of the thread that made a graph: this one, or that of another thread.
+        """Return the history of the thread that made a graph.
 
-        The sequence numbers of nodes begin anew in each thread, and Python cannot ask a node for its thread. So the
-        stream identifies it, provided that two threads share no stream.
+        It is this history, or that of another thread. The sequence numbers of nodes begin anew in each thread, and
+        Python cannot ask a node for its thread. So the stream identifies it, provided that two threads share no stream.
 
         Args:
-            home: the queue on which the tensor was made that backward starts from.
+            home: the queue on which the root of backward was made.
         """
         if home[1] and home not in self.queues:
             return next((other for other in reversed(_HISTORIES) if home in other.queues), self)

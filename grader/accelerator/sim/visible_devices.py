@@ -6,9 +6,10 @@ import os
 
 
 def visible_count(count: int) -> int:
-    """Return how many of `count` devices CUDA_VISIBLE_DEVICES lets a program see; all if it is not set.
+    """Return how many of `count` devices CUDA_VISIBLE_DEVICES lets a program see.
 
-    The number is enough: all simulated devices are alike, and those that the program sees are numbered from 0.
+    Without this variable, it sees all. The number is enough: all simulated devices are alike, and those that the
+    program sees are numbered from 0.
     """
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
     if given is None:

@@ -43,7 +43,7 @@ _OF_THE_LANGUAGE = ("typing", "functools", "contextlib", "collections", "threadi
 
 
 def _arguments() -> dict[str, Any]:
-    """Return values for the arguments that functions of `torch.cuda` need, by the arguments' names."""
+    """Return a value for each argument that functions of `torch.cuda` need, by its name."""
     recorded = _recorded_event()
     tensor = torch.ones(1, 1, device="cuda")
     return {
@@ -121,7 +121,9 @@ def _use_name(owner: Any, name: str) -> None:
 
 
 def try_name(label: str, name: str) -> str:
-    """Try one attribute of `OWNERS[label]`, and return how the trial ended; a callable is called.
+    """Try one attribute of `OWNERS[label]`, and return how the trial ended.
+
+    A callable attribute is called.
 
     Returns:
         "works"; "refused" for a `NotImplementedError` with a message; or text that describes any other error.
@@ -136,9 +138,9 @@ def try_name(label: str, name: str) -> str:
 
 
 def try_names(label: str) -> Iterator[tuple[str, str]]:
-    """Yield the name and the outcome of each attribute of `OWNERS[label]`, tried in a forked process.
+    """Yield the name and the outcome of each attribute of `OWNERS[label]`.
 
-    A name that ends the process has an outcome, too.
+    The attributes are tried in a forked process. A name that ends the process has an outcome, too.
     """
     done: set[str] = set()
     while True:
@@ -162,14 +164,14 @@ def try_names(label: str) -> Iterator[tuple[str, str]]:
 
 
 def _write_outcomes(label: str, done: set[str], write_end: int) -> None:
-    """Try all names but `done` in this child process, write their outcomes to a pipe, and end the process.
+    """Try the names in this child process, write their outcomes to a pipe, and exit.
 
     Each name is written once before its trial, so that the parent knows which name ended the process.
 
     Args:
         label: the key of the owner in `OWNERS`.
-        done: the names that are left out.
-        write_end: the file descriptor by which a process writes to the pipe.
+        done: the names that are not tried again.
+        write_end: the file descriptor by which this process writes to the pipe.
     """
     status = 1
     try:
@@ -186,7 +188,10 @@ def _write_outcomes(label: str, done: set[str], write_end: int) -> None:
 
 
 def main() -> int:
-    """Print a table of names and outcomes for each owner; return 1 if a name neither works nor is refused, else 0."""
+    """Print, for each owner, a table of names with their outcomes.
+
+    The result is 0 if each name works or is refused, else 1.
+    """
     wrong = 0
     for label in OWNERS:
         found = dict(try_names(label))

@@ -44,7 +44,10 @@ def enable_for_all(gpu: str, devices: int, gib: int | None = None) -> Machine:
 
 
 def simulate_like_parent() -> None:
-    """Simulate in this process the CUDA that its parent process simulates, as the environment says."""
+    """Simulate in this process the CUDA that its parent process simulates.
+
+    An environment variable says which GPU, how many devices and how much memory.
+    """
     devices, *more = os.environ[_VARIABLE].split()
     gpu = next((word for word in more if not word.isdecimal()), "")
     gib = next((int(word) for word in more if word.isdecimal()), None)

@@ -144,7 +144,10 @@ def _script_program(script: str, arguments: list[str]) -> _Program:
 
 
 def _module_program(name: str, *arguments: str) -> _Program:
-    """Return a program that runs a module as `python -m` does; costs are listed for lines of the current folder."""
+    """Return a program that runs a module as `python -m` does.
+
+    Costs are listed for lines of files in the current folder.
+    """
 
     def run() -> None:
         sys.path[0] = str(Path.cwd())
@@ -162,7 +165,10 @@ def _module_program(name: str, *arguments: str) -> _Program:
 
 
 def _exit_status_of(run: Callable[[], object]) -> int:
-    """Call `run`, print the traceback of an error, and return the exit status that Python would have."""
+    """Call `run`, and return the exit status that Python would have.
+
+    The traceback of an error is printed.
+    """
     try:
         run()
     except SystemExit as end:
@@ -178,7 +184,7 @@ def _exit_status_of(run: Callable[[], object]) -> int:
 
 
 def _traceback_of(error: BaseException) -> Iterator[str]:
-    """Yield the traceback from the program's first line on, without the frames of this package."""
+    """Yield the lines of the traceback of an error, without the frames of this package."""
     shown = traceback.TracebackException.from_exception(error)
     shown.stack = traceback.StackSummary.from_list(
         [frame for frame in shown.stack if not frame.filename.startswith((PACKAGE, "<frozen runpy>"))]
@@ -193,7 +199,9 @@ def _flush_output() -> None:
 
 
 def _summary(machine: Machine, ledger: Ledger, *, virtual: bool) -> Iterator[str]:
-    """Yield the lines of the report at the end of a program: counts, virtual times and memory, and the slowest lines.
+    """Yield the lines of the report at the end of a program.
+
+    They have the counts, the virtual times, the memory, and the slowest lines of the program.
 
     Args:
         machine: the machine that the program used.

@@ -26,7 +26,10 @@ class Cost:
 
     @property
     def longer_seconds(self) -> float:
-        """The seconds of the device or of the host, whichever are more, as both run at the same time."""
+        """The seconds of the device or those of the host, whichever are more.
+
+        Both run at the same time.
+        """
         return max(self.device, self.host + self.waits)
 
 
@@ -56,7 +59,7 @@ class _BusyTime:
         self.last = [span for span in merged if span[1] >= now]
 
     def total(self) -> float:
-        """Return the seconds for which the device had work so far."""
+        """Return the seconds so far for which the device had work."""
         return self.seconds + sum(stop - begin for begin, stop in self.last)
 
 
@@ -74,7 +77,12 @@ class Ledger:
         self._ours: dict[CodeType, bool] = {}
 
     def add_span(self, span: Span, now: float) -> None:
-        """Add a span of the virtual clock to the costs of the program's current line; `now` is the host's clock."""
+        """Add a span of the virtual clock to the costs of the program's current line.
+
+        Args:
+            span: the span.
+            now: the time of the host's clock.
+        """
         # A range of the program's contains parts, which are noted by themselves.
         if span.name.startswith("range "):
             return

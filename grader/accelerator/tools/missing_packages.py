@@ -19,7 +19,10 @@ _ADVICE = {
 
 
 def note_missing(error: BaseException) -> None:
-    """Add a note to an error of a package that needs a real GPU: why it cannot run, and what to use instead."""
+    """Add a note to an error that was raised because a package needs a real GPU.
+
+    The note says why the package cannot run, and what to use instead. Any other error stays as it is.
+    """
     if isinstance(error, ModuleNotFoundError):
         name = (error.name or "").partition(".")[0]
     else:
@@ -29,9 +32,9 @@ def note_missing(error: BaseException) -> None:
 
 
 def _package_without_driver(error: BaseException) -> str:
-    """Return "triton" if triton raised the error because it found no GPU driver; "" for any other error.
+    """Return "triton" if triton raised the error because it found no GPU driver.
 
-    Builds of PyTorch for CUDA install triton, so its import succeeds.
+    For any other error, return "". Builds of PyTorch for CUDA install triton, so its import succeeds.
     """
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     module = frames[-1].f_globals.get("__name__", "") if frames else ""

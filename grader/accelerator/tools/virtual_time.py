@@ -30,7 +30,10 @@ class _HostWork(TorchDispatchMode):
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Run an operator; if all its tensors are on the CPU, add its time on the host to the virtual clock."""
+        """Run an operator, and add its time on the host to the virtual clock.
+
+        No time is added for a view, or if a tensor is on the simulated device.
+        """
         del types
         kwargs = kwargs or {}
         out = func(*args, **kwargs)
@@ -59,10 +62,11 @@ def _tensors(values: Any) -> list[torch.Tensor]:
 
 @contextmanager
 def virtual_time() -> Iterator[Machine]:
-    """Replace the functions of `time` by functions of the host's virtual clock; yield the machine.
+    """Replace the functions of `time` by functions of the host's virtual clock.
 
-    They are `time.perf_counter`, `time.sleep` and their like. Operators on CPU tensors take the time that the spec
-    says; Python code itself takes none. The machine's clock goes on from where it is.
+    The context manager yields the machine. The functions are `time.perf_counter`, `time.sleep` and their like.
+    Operators on CPU tensors take the time that the spec says; Python code itself takes none. The machine's clock goes
+    on from where it is.
     """
     machine = the_machine()
     # What a program prints of `time.time()` is a date.

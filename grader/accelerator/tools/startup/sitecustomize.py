@@ -19,7 +19,10 @@ class _SimulateOnTorchImport:
     """An import finder that starts to simulate the parent's device as soon as torch is loaded."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Return the import spec of torch, whose loader then simulates the device; None for any other module."""
+        """Return the import spec of torch; None for any other module.
+
+        The loader of this spec simulates the device after torch is loaded.
+        """
         del path, target
         # The launcher makes a device as its own arguments say.
         if name != "torch" or "grader.accelerator.tools.launcher" in sys.modules:
