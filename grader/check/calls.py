@@ -53,13 +53,14 @@ def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, cas
 
 
 def assert_does_not_raise(function: Proxy, *args: Any, error: type[Exception] = ValueError, case: str) -> Any:
-    """Fail if a call raises an error of the class `error`, by default ValueError; else return its result.
+    """Fail if a call raises an error of the class `error`, by default ValueError.
 
     Args:
         function: a function of the student's.
         *args: its arguments.
-        error: the builtin error with which it could refuse them.
-        case: the input that it may not refuse, in words without hidden numbers, such as "a matrix of small numbers".
+        error: the builtin error by which the function could refuse its arguments.
+        case: the input that the function must accept, in words without hidden numbers, such as "a matrix of small
+            numbers".
 
     Returns:
         The result of the call.
@@ -104,7 +105,9 @@ def assert_returns_bool(function: Proxy, *args: Any, expected: bool, case: str) 
 
 @contextmanager
 def calling(function: Proxy, *args: Any) -> Iterator[Any]:
-    """Call a function, and show staff the call if a check in the `with` block fails.
+    """Call a function, and show the call in the message of a failure in the `with` block.
+
+    Only shown checks and staff see the call.
 
     Args:
         function: a function of the student's.
@@ -114,7 +117,7 @@ def calling(function: Proxy, *args: Any) -> Iterator[Any]:
         The result of the call.
 
     Raises:
-        CheckFailed: the block fails; the story has the call as well.
+        CheckFailed: the block fails; the message for shown checks and staff begins with the call.
     """
     call = _call_text(function_proxy(function), args)
     try:
@@ -179,7 +182,9 @@ class Evaluated(NamedTuple):
 
 
 def call_seeded(seed: int, function: Proxy, *args: Any, **kwargs: Any) -> Any:
-    """Call a function after seeding the generators of PyTorch, NumPy and Python that student code draws from.
+    """Call a function after seeding the random generators that student code draws from.
+
+    These are the generators of PyTorch, NumPy and Python.
 
     Args:
         seed: a whole number, the same for all generators.
@@ -194,9 +199,10 @@ def call_seeded(seed: int, function: Proxy, *args: Any, **kwargs: Any) -> Any:
 
 
 def call_with_poisoned_memory(function: Proxy, *args: Any, **kwargs: Any) -> Any:
-    """Call a function while PyTorch fills uninitialized memory with NaN, or with the largest integer of a dtype.
+    """Call a function while PyTorch fills uninitialized memory with NaN.
 
-    A result that depends on uninitialized memory is wrong then: compare it.
+    Integers are filled with the largest number of their dtype. A result that depends on uninitialized memory is wrong
+    then: compare it.
 
     Args:
         function: a function of the student's.
@@ -269,14 +275,14 @@ def training_step(
     steps: int = 2,
     seed: int = 0,
 ) -> Trained:
-    """Make a model, a loss and an optimizer in the worker, and call `step(model, loss, optimizer, *batch)` on them.
+    """Call a training step on a model, a loss and an optimizer that the worker makes.
 
-    Model, loss and optimizer cannot be made in a check, so they are expressions. With the same seed the reference gets
-    the same model: compare `result` and `after`.
+    A call is `function(model, loss, optimizer, *batch)`. Model, loss and optimizer cannot be made in a check, so they
+    are expressions. With the same seed the reference gets the same model: compare `result` and `after`.
 
     Args:
         function: the student's step, or the reference's.
-        batch: the arguments behind the optimizer, usually inputs and targets.
+        batch: the arguments after the optimizer, usually inputs and targets.
         model: an expression that makes the model, with `torch` and `nn`.
         loss: an expression that makes the loss.
         optimizer: an expression that makes the optimizer of `model`.
@@ -302,7 +308,9 @@ def training_step(
 def evaluation(
     function: Proxy, data: Sequence[torch.Tensor], *, model: str = "nn.Linear(3, 1)", batch_size: int = 4, seed: int = 0
 ) -> Evaluated:
-    """Make a model and a data loader in the worker, and call `evaluate(model, loader)` on them.
+    """Call an evaluation on a model and a data loader that the worker makes.
+
+    The call is `function(model, loader)`.
 
     Args:
         function: the student's evaluation, or the reference's.
@@ -325,7 +333,9 @@ def evaluation(
 
 
 def report(function: Proxy, name: str, number: int) -> None:
-    """Add a count, such as "ops", to the report, which keeps the largest count of each name in a check.
+    """Add a count, such as "ops", to the report.
+
+    The report keeps the largest count of each name in a check.
 
     Args:
         function: a function of the student's.
@@ -390,7 +400,9 @@ def gradients(function: Proxy, *args: Any) -> list[torch.Tensor | None]:
 
 
 def assert_keeps_graph(function: Proxy, *args: Any, degree: float | None = None) -> None:
-    """Fail unless a gradient reaches an argument; none does if lists or NumPy compute the result.
+    """Fail unless a gradient reaches an argument.
+
+    A computation with lists or NumPy loses the gradient.
 
     Args:
         function: a function of the student's, which returns a tensor.
@@ -420,7 +432,9 @@ def assert_keeps_graph(function: Proxy, *args: Any, degree: float | None = None)
 
 
 def assert_gradcheck(function: Proxy, *args: Any) -> None:
-    """Fail unless the gradients agree with finite differences in float64, as `torch.autograd.gradcheck` compares.
+    """Fail unless the gradients agree with finite differences in float64.
+
+    `torch.autograd.gradcheck` compares them. `assert_differentiable` fails as well if no gradient reaches an argument.
 
     Args:
         function: a function of the student's, which returns a tensor.

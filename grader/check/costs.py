@@ -102,7 +102,8 @@ def count_costs(function: Proxy, *args: Any, allow: Collection[str] = (), **kwar
         **kwargs: its arguments by name.
 
     Returns:
-        The counts, as the worker takes them, untrusted, and the result of the call. Memory is counted in bytes.
+        The counts, which the worker sends and which are untrusted, with the result of the call. Memory is counted in
+        bytes.
 
     Raises:
         CheckFailed: the source could hide what the code does, or the counts could not be read.
@@ -141,14 +142,16 @@ def decode_counts(counts: Any) -> Counter[str] | None:
 
 
 def moments_of(rows: Any, most: int) -> Iterator[Moment]:
-    """Yield a `Moment` for each well-formed row that a worker sent: what took virtual time on a device, and when.
+    """Yield a `Moment` for each well-formed row that a worker sent.
+
+    A moment is something that took virtual time on the host or a device.
 
     Args:
         rows: the rows that the worker sent.
         most: the largest number of rows that are read.
 
     Yields:
-        One moment for each row.
+        One moment for each row that is not malformed.
     """
     for row in rows[:most] if isinstance(rows, list) else []:
         match row:
@@ -177,7 +180,9 @@ _CLOSE = {"rtol": 1e-3, "atol": 1e-3}
 
 
 def reference_function(function: Proxy) -> Proxy | None:
-    """Return the reference's function of the same name; None if there is no reference, or no such function in it.
+    """Return the reference's function with the name of a student's function, or None.
+
+    Return None if there is no reference, if it does not have that function, or if the function has no name.
 
     Args:
         function: a function of the student's.
@@ -189,7 +194,7 @@ def reference_function(function: Proxy) -> Proxy | None:
 
 
 def assert_no_slow_loop(function: Proxy, reference: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> None:
-    """Fail if a call with large arguments takes far more CPU time than the same call of the reference's function.
+    """Fail if a function takes far more CPU time for a large input than the reference.
 
     The operating system measures the CPU time of both workers. From 10,000 elements on this finds a loop that runs
     operators for each of the elements. It does not find one over plain numbers, such as those of `tolist`:
@@ -227,7 +232,10 @@ def assert_no_slow_loop(function: Proxy, reference: Proxy, small: tuple[Any, ...
 
 
 def _timed_call(function: Proxy, args: tuple[Any, ...]) -> tuple[Any, float | None]:
-    """Call a function with copies of arguments; return its result and the worker's CPU seconds, None if unknown."""
+    """Call a function with copies of arguments, and measure the CPU time of its worker.
+
+    Return the result, and the CPU seconds, which are None if this system does not show them.
+    """
     connection = connection_of(function)
     connection.names()
     worker = connection.live_worker()
@@ -238,7 +246,10 @@ def _timed_call(function: Proxy, args: tuple[Any, ...]) -> tuple[Any, float | No
 
 
 def _cpu_s_in_new_worker(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> float:
-    """Return the CPU seconds of a call with the large arguments in a new worker, after a call with the small ones."""
+    """Return the CPU seconds of a call with large arguments in a new worker.
+
+    A call with the small arguments comes first and is not measured. Return 0 if this system does not show CPU times.
+    """
     with closing(connection_of(function).with_new_worker()) as fresh:
         # How often this is called depends on times, and a check's later inputs must not. The worker learns nothing new.
         fresh.record.renew = None
@@ -299,6 +310,8 @@ _TIMES_OPS, _SPARE_OPS = 20, 100
 def assert_costs_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Counts:
     """Fail if one call exceeds limits on what it costs, such as `ops=10` for operators or `bytes=0` for memory.
 
+    The counts that have a limit are added to the report.
+
     Args:
         function: a function of the student's.
         args: its arguments, as one tuple.
@@ -340,6 +353,8 @@ def assert_costs_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) 
 def count_ops(function: Proxy, *args: Any, **kwargs: Any) -> Counter[str]:
     """Count how often each operator of PyTorch is dispatched in one call, with gradients off.
 
+    The sum is added to the report.
+
     Args:
         function: a function of the student's.
         *args: its arguments.
@@ -364,14 +379,15 @@ _SPARE_LINES = 100
 
 
 def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, slack: int = 0) -> Counter[str]:
-    """Fail if a large input takes more operations or more lines of Python than a small one: a loop over elements.
+    """Fail if a large input takes more operations or lines of Python than a small one.
 
-    Where there is a reference, operations, lines and CPU time are compared with it as well: let one large input have
-    10,000 elements, so that a loop that runs operators shows however it is hidden. A loop over plain numbers, such as
-    those of `tolist`, shows by the lines of the student's own files that run, as the worker counts them. What loops in
-    C, such as `sorted` over a list, does not show: `assert_stays_in_torch` is about numbers that leave PyTorch. The
-    builtin `sum` over a tensor is a loop, and the message says so. `assert_no_loop_in_source` looks for loops in the
-    text, for a task that forbids them however few items they go over.
+    Then the function has a loop over elements. Where there is a reference, operations, lines and CPU time are compared
+    with it as well: let one large input have 10,000 elements, so that a loop that runs operators shows however it is
+    hidden. A loop over plain numbers, such as those of `tolist`, shows by the lines of the student's own files that
+    run, as the worker counts them. What loops in C, such as `sorted` over a list, does not show:
+    `assert_stays_in_torch` is about numbers that leave PyTorch. The builtin `sum` over a tensor is a loop, and the
+    message says so. `assert_no_loop_in_source` looks for loops in the text, for a task that forbids them however few
+    items they go over.
 
     Args:
         function: a function of the student's.
@@ -418,10 +434,11 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
 
 
 def _loop_text(counts: Counter[str], small: Sequence[Any], large: Sequence[Any]) -> str:
-    """Return a phrase that says how many items a loop seems to go over; "" if that fits no size of the large input.
+    """Return a phrase such as ", as in a loop over 100 items", or "".
 
-    An operator in a loop runs a few times for each item, except where an `if` decides. So the number of items is the
-    size, or the product of sizes, of the large input of which the most counts are small multiples.
+    Return "" if no size of the large input fits the counts. An operator in a loop runs a few times for each item,
+    except where an `if` decides. So the number of items is the size, or the product of sizes, of the large input of
+    which the most counts are small multiples.
 
     Args:
         counts: the number of runs of each operator or line for the large input.
@@ -446,15 +463,19 @@ def _loop_text(counts: Counter[str], small: Sequence[Any], large: Sequence[Any])
 
 
 def _is_small_multiple(number: int, size: int) -> bool:
-    """Return whether a number is a small multiple of a size, up to a few operators that run once beside a loop."""
+    """Return whether a loop over `size` items may have run an operator `number` times.
+
+    It may if `number` is 1 to `_MOST_IN_A_TURN` times `size`, up to a difference of `_SPARE_COUNT`.
+    """
     times = round(number / size)
     return 1 <= times <= _MOST_IN_A_TURN and abs(number - times * size) <= _SPARE_COUNT
 
 
 def _sizes_of(value: Any) -> list[int]:
-    """Return the sizes of an argument, which a loop over the argument may have as its number of items.
+    """Return the numbers of items that a loop over an argument may have.
 
-    They are the sizes of the dims of a tensor or an array, the length of a list, a tuple or a dict, or an int itself.
+    They are the sizes of the dims of a tensor or an array; the length of a list, a tuple or a dict; or an int itself.
+    Another argument has [].
     """
     if isinstance(value, (torch.Tensor, np.ndarray)):
         return [*value.shape]
@@ -464,7 +485,9 @@ def _sizes_of(value: Any) -> list[int]:
 
 
 def most_frequent(ops: Counter[str]) -> str:
-    """Return as text the three operators that ran most often, and how often others ran: "9 add, 4 mul, 2 others".
+    """Return as text the three operators that ran most often: "9 add, 4 mul, 2 others".
+
+    The last number says how often all other operators ran.
 
     Args:
         ops: the number of runs of each operator, by name.
@@ -550,10 +573,11 @@ class Rank:
 
 
 def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
-    """Call a function on several ranks of `torch.distributed` at the same time: one rank for each list of arguments.
+    """Call a function on several ranks of `torch.distributed` at the same time.
 
-    The ranks are processes of the student's worker. `torch.distributed` is initialised with gloo, over loopback. The
-    exercise's limits must allow eight processes for each rank, as gloo's threads count too.
+    Each rank gets one of the lists of arguments. The ranks are processes of the student's worker. `torch.distributed`
+    is initialised with gloo, over loopback. The exercise's limits must allow eight processes for each rank, as gloo's
+    threads count too.
 
     Args:
         function: a function of the student's.
@@ -592,9 +616,14 @@ def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
 
 
 def _deadlock_failure(function: Proxy, where: str = "") -> CheckFailed:
-    """Return the `CheckFailed` for a function that hangs in a collective which the other ranks do not call.
+    """Return the `CheckFailed` for a function that hangs in a collective on a rank.
 
-    Its first line is the same in all checks, so that a report shows them in one row.
+    The other ranks do not call that collective, or pass it another size. The first line of the message is the same in
+    all checks, so that a report shows all of them in one row.
+
+    Args:
+        function: the function that hangs.
+        where: the rank that waits, in words for shown checks and staff; "" if an earlier call hung.
     """
     public = say(
         "`{}` hangs on a rank: the other ranks do not call the collective that it waits in, or pass it another size",
@@ -604,7 +633,10 @@ def _deadlock_failure(function: Proxy, where: str = "") -> CheckFailed:
 
 
 def _read_rank(function: Proxy, rank: int, size: int, row: object) -> Rank:
-    """Return what one rank returned and sent, from its row; fail if it raised, died, waits or cannot be read."""
+    """Return what one rank returned and sent, by the row that the worker sent about it.
+
+    Fail if the rank raised, died or waits, or if the row cannot be read.
+    """
     match row:
         case {"ended": "raised", "raised": [str() as kind, str() as text]}:
             public = say("`{}` raises an exception on a rank", function)

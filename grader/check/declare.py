@@ -107,10 +107,10 @@ class Rng(torch.Generator):
         return [items[place] for place in self.permutation(len(items)).tolist()]
 
     def sizes(self, count: int, low: int = 2, high: int = 7) -> tuple[int, ...]:
-        """Draw a tuple of sizes from `low` to `high` that all differ, so that a check notices swapped dims.
+        """Draw a tuple of sizes from `low` to `high` that all differ.
 
-        A hidden check gets a size that the shown checks contain only if other sizes do not suffice: an answer may be
-        right for the shown sizes alone.
+        So a check notices swapped dims. A hidden check gets a size that the shown checks contain only if other sizes do
+        not suffice: an answer may be right for the shown sizes alone.
 
         Args:
             count: the number of sizes.
@@ -177,9 +177,9 @@ class Accelerator:
     count: int = 2
 
     def device(self, index: int | None = None) -> str:
-        """Return the name of one of the accelerator's devices, such as "sim:1"; without an index only its type, "sim".
+        """Return the name of one of the accelerator's devices, such as "sim:1".
 
-        The check is not run on a machine that has too few.
+        Without an index, return the type alone, "sim". The check is not run on a machine that has too few devices.
 
         Args:
             index: the index of the device, from 0.
@@ -191,9 +191,10 @@ class Accelerator:
         return f"{self.type.type_name}:{index}"
 
     def put(self, tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
-        """Return a copy of a tensor that the worker receives on one of the accelerator's devices.
+        """Return a copy of a tensor for one of the accelerator's devices.
 
-        In the check process the copy is an ordinary tensor whose facts name that device.
+        The worker receives the copy on that device. In the check process the copy is an ordinary tensor whose facts
+        name that device.
 
         Args:
             tensor: any tensor; it is copied.
@@ -218,11 +219,11 @@ KINDS = (
 
 
 def edge_cases(rng: Rng, *sizes: int, only: Collection[str] = KINDS, without: Collection[str] = ()) -> dict[str, Any]:
-    """Return tensors for which wrong answers often fail, by name, such as "NaN", "a transpose" or "no elements".
+    """Return tensors for which wrong answers often fail, by the names of the cases.
 
-    The elements of "large integers" are above 2**24 or 2**53, where float32 or float64 rounds. The numbers of other
-    cases are small and exact in every dtype. Two cases have a shape of their own: "no elements", whose first size is 0,
-    and "0 dims".
+    Such names are "NaN", "a transpose" and "no elements". The elements of "large integers" are above 2**24 or 2**53,
+    where float32 or float64 rounds. The numbers of other cases are small and exact in every dtype. Two cases have a
+    shape of their own: "no elements", whose first size is 0, and "0 dims".
 
     Args:
         rng: the fixture `rng`.
@@ -290,7 +291,9 @@ def assert_does_not_mutate(function: Proxy, *args: Any, what: str = "an argument
 def assert_preserves_dtype(
     function: Proxy, *args: Any, dtypes: Sequence[torch.dtype] = FLOATS, what: str = "the result"
 ) -> None:
-    """Fail unless the result has the dtype of the floating-point arguments, for each of several dtypes.
+    """Fail unless the result has the dtype of the floating-point arguments.
+
+    The function is called once with each of several dtypes.
 
     Args:
         function: a function of the student's, which returns a tensor.
@@ -311,7 +314,7 @@ def assert_preserves_dtype(
 def assert_differentiable(function: Proxy, *args: Any, names: Sequence[str] = ()) -> None:
     """Fail unless the right gradient reaches each floating-point argument.
 
-    It must agree with finite differences in float64.
+    The gradient must agree with finite differences in float64.
 
     Args:
         function: a function of the student's, which returns a tensor.
@@ -319,7 +322,7 @@ def assert_differentiable(function: Proxy, *args: Any, names: Sequence[str] = ()
         names: a name for each argument in messages, such as ("A", "b").
 
     Raises:
-        CheckFailed: no gradient reaches an argument, or it is wrong.
+        CheckFailed: no gradient reaches an argument, or the gradient is wrong.
     """
     grads = gradients(function, *args)
     for arg, grad, name in itertools.zip_longest(args, grads, names, fillvalue="the argument"):
@@ -334,12 +337,15 @@ def _is_floating_tensor(arg: Any) -> bool:
 
 
 def _without_proxies(args: Sequence[Any]) -> list[Any]:
-    """Return the arguments except proxies of objects that stay in the worker, such as functions."""
+    """Return the arguments that are not proxies of objects in the worker."""
     return [arg for arg in args if not is_proxy(arg)]
 
 
 def _embed_in_ones(arg: torch.Tensor) -> torch.Tensor:
-    """Return a tensor of ones, larger than an argument by two in each dim, with a copy of it in the middle."""
+    """Return a tensor of ones with a copy of an argument in its middle.
+
+    It is larger than the argument by two in each dim.
+    """
     larger = arg.new_ones([size + 2 for size in arg.shape])
     _without_border(larger).copy_(arg.detach())
     return larger

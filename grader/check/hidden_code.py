@@ -119,7 +119,9 @@ def assert_no_hidden_code(function: Proxy, allow: Collection[str] = ()) -> None:
 
 
 def hidden_code(source: SubmittedSource, allow: Collection[str] = ()) -> Mention | None:
-    """Return the first use of a name such as `exec`, which could hide what code does, in code that runs; else None.
+    """Return the first name, such as `exec`, that could hide what code does, or None.
+
+    Only code that runs counts.
 
     Args:
         source: the source of the submission.
@@ -146,9 +148,10 @@ class _Search:
         self._functions: dict[str, frozenset[str]] = {}
 
     def _may_be_builtin(self, node: ast.Name, file: str) -> bool:
-        """Return whether a name may mean a builtin of Python: False if it is local, or bound again above this line.
+        """Return whether a name may mean a builtin of Python.
 
-        A name that some code deletes may mean a builtin again.
+        It may not if the name is local, or bound again above this line. A name that some code deletes may mean a
+        builtin again.
         """
         if id(node) not in self._source.global_names[file] or isinstance(node.ctx, ast.Store):
             return False
@@ -156,13 +159,15 @@ class _Search:
 
     @functools.cached_property
     def _deleted_names(self) -> frozenset[str]:
-        """The names and attributes that any file deletes; an `except` clause deletes its name at its end."""
+        """The names and attributes that code in any of the files deletes."""
         return frozenset(
             name for tree in self._source.trees.values() for node in ast.walk(tree) for name in deleted_names(node)
         )
 
     def hiding_names(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
-        """Yield words for each name in a node that could hide what code does: "exec"; "sys handed on" for `f(sys)`.
+        """Yield words for each name in a node that could hide what code does, such as "exec".
+
+        `f(sys)` has the words "sys handed on".
 
         Args:
             node: a node of the syntax tree; call this with a node before the nodes inside it.
@@ -190,10 +195,11 @@ class _Search:
                 yield from self._hiding_name(node, file, fine)
 
     def _reads_of_values_from_checks(self, node: ast.AST, file: str) -> set[int]:
-        """Return the ids of the nodes in a function that read a parameter whose value always comes from a check.
+        """Return the ids of the nodes in a function that read a value which a check passes.
 
-        That is so if the parameter has no default, the function does not bind its name again, and no other code of the
-        student's mentions the function. The function must stand at the top of the student's file, without decorators.
+        The value of a parameter always comes from a check if the parameter has no default, the function does not bind
+        its name again, and no other code of the student's mentions the function. The function must stand at the top of
+        the student's file, without decorators.
         """
         match node:
             case ast.FunctionDef(name=name, decorator_list=[]) if (
@@ -214,7 +220,10 @@ class _Search:
 
     @functools.cached_property
     def _name_counts(self) -> collections.Counter[str]:
-        """How often each name occurs in code that runs: as a definition, name, attribute, import or string."""
+        """How often each name occurs in code that runs.
+
+        A name occurs as a definition, a name, an attribute, an import or a string.
+        """
         found = collections.Counter[str]()
         for _, node in self._source.running_nodes():
             found.update(part for each in imported_by(node) for part in each.path.split("."))
@@ -226,7 +235,10 @@ class _Search:
         return found
 
     def _hiding_name(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
-        """Yield words for a name that could hide what code does, such as "exec", or "sys handed on" for `f(sys)`."""
+        """Yield words for a name if it could hide what code does, such as "exec".
+
+        `f(sys)` has the words "sys handed on". `fine` has the ids of nodes that hide nothing.
+        """
         match node:
             case ast.Name(id="sys") if self._source.names[file].get("sys") != ["sys"]:
                 pass
@@ -246,11 +258,15 @@ class _Search:
                 yield f"{name} {_WITH_NAMES}"
 
     def _is_used_as_value(self, name: str, node: ast.AST, file: str, fine: set[int]) -> bool:
-        """Return whether `getattr`, `sys` or `os` is used as a value: not called, and no attribute of it is read."""
+        """Return whether `getattr`, `sys` or `os` is used as a value.
+
+        It is not if the node is in `fine`: then the name is called, or an attribute of it is read. `os` must be the
+        module.
+        """
         return id(node) not in fine and (name != "os" or "os" in self._source.names[file].get("os", ()))
 
     def _is_risky_import(self, imported: Imported, file: str) -> bool:
-        """Return whether an import is used, and gives access to something that could hide what code does."""
+        """Return whether a used import gives access to something that could hide code."""
         name, path = imported
         if name not in self._source.used[file] and name != "*":
             return False
@@ -268,7 +284,10 @@ class _Search:
         return first not in READABLE_PACKAGES or renamed or any(map(self._is_internal, rest))
 
     def _hiding_attributes(self, node: ast.Attribute, file: str, fine: set[int]) -> Iterator[str]:
-        """Yield the text of an attribute that could hide code; add to `fine` nodes that are harmless beside it."""
+        """Yield the text of an attribute if it could hide what code does.
+
+        Nodes that are harmless beside it are added to `fine`.
+        """
         match node:
             case ast.Attribute(value=ast.Attribute(ast.Name("sys") as root, "path") as inner, attr="append" | "insert"):
                 fine |= {id(root), id(inner)}  # where to look for files: which code runs does not depend on it
@@ -301,16 +320,18 @@ class _Search:
                     yield f".{name}"
 
     def _is_internal(self, name: str) -> bool:
-        """Return whether a name leads to the internals of a library, or to a function that runs code in annotations.
+        """Return whether a name leads to a library's internals, or runs code in annotations.
 
-        `singledispatch` and its `register` are such functions. They do not count if all annotations are names of
-        classes.
+        `singledispatch` and its `register` run such code. They do not count if all annotations are names of classes.
         """
         return _is_internal_name(name) or (name in _RUNS_NOTES and not self._annotations_are_classes)
 
     @functools.cached_property
     def _annotations_are_classes(self) -> bool:
-        """Whether all annotations in code that runs consist of names of classes, without strings or calls."""
+        """Whether all annotations in code that runs consist of names of classes.
+
+        Strings and calls are not such names.
+        """
         notes = (
             (file, note)
             for file, node in self._source.running_nodes()
@@ -320,7 +341,10 @@ class _Search:
         return all(self._is_class(file, part) for file, note in notes for part in parts_of_annotation(note))
 
     def _is_class(self, file: str, part: ast.AST) -> bool:
-        """Return whether a part of an annotation is a class of a library or of the student's own, None, or `...`."""
+        """Return whether a part of an annotation is a class, None or `...`.
+
+        The class may be a library's or the student's own.
+        """
         match part:
             case ast.Constant(value=value):
                 return value is None or value is Ellipsis
@@ -335,7 +359,11 @@ class _Search:
         return all(path.startswith("typing.") or isinstance(object_at(path), type) for path in paths)
 
     def _is_student_name(self, name: str, paths: Sequence[str] = ()) -> bool:
-        """Return whether the student's files define a name with an underscore, and no library has the same name."""
+        """Return whether an attribute of this name is the student's own, not a library's.
+
+        If `paths` name modules, these must be the student's own. Otherwise a class or an object of the student's has
+        the attribute, and no library has the name.
+        """
         if name in _INSIDE or name[:2] == "__":
             return False
         if roots := {path.split(".")[0] for path in paths if path[0] != "."}:  # of a module
@@ -353,7 +381,7 @@ class _Search:
         return self._functions.setdefault(file, frozenset(defined.difference(named, args)))
 
     def _replaced_attribute(self, node: ast.Attribute, file: str) -> str:
-        """Return what an assignment or `del` replaces in an imported module, such as "torch.relu"; "" for nothing.
+        """Return the path in an imported module that a node sets or deletes, or "".
 
         Setting a switch in `torch.backends` replaces nothing.
         """
@@ -362,7 +390,11 @@ class _Search:
 
 
 def _advice_about(word: str, how: str) -> str:
-    """Return the advice that ends a message about a word that could hide code, such as "do not use it"."""
+    """Return the advice, such as "do not use it", on a word that could hide code.
+
+    The advice ends a message. `how` is the part of the message that says how the word is used; "" if any use hides
+    code.
+    """
     package = word.split(".")[0]
     if how or (package in (*vars(builtins), *READABLE_PACKAGES, "") and package != "sys") or package[:1] == "_":
         return "do not use it"
@@ -373,20 +405,26 @@ def _advice_about(word: str, how: str) -> str:
 
 @functools.cache
 def _names_of_libraries() -> frozenset[str]:
-    """Return names of modules of PyTorch and NumPy, and of the attributes of `torch` and of a tensor."""
+    """Return the names of modules and attributes of PyTorch and NumPy.
+
+    The attributes are those of `torch`, `numpy` and a tensor.
+    """
     parts = (name.split(".") for name in list(sys.modules) if name.startswith(("torch.", "numpy.")))
     return frozenset({part for names in parts for part in names} | {*vars(torch), *vars(numpy), *dir(torch.Tensor)})
 
 
 def _is_testing_assertion(names: Sequence[str]) -> bool:
-    """Return whether a dotted name, split at its dots, is an assertion such as `torch.testing.assert_close`."""
+    """Return whether a dotted name is an assertion such as `torch.testing.assert_close`.
+
+    `names` are the parts of the dotted name.
+    """
     return len(names) > 1 and names[-2] == "testing" and names[-1].startswith("assert_")
 
 
 def _has_one_argument(call: ast.Call) -> bool:
     """Return whether a call has exactly one argument and no keywords, such as `wraps(f)`.
 
-    Such a decorator copies only the attributes that every function has.
+    A decorator of this form copies only the attributes that every function has.
     """
     return isinstance(call.func, ast.Name | ast.Attribute) and not call.keywords and len(call.args) == 1
 
@@ -394,7 +432,9 @@ def _has_one_argument(call: ast.Call) -> bool:
 def _hiding_calls(
     function: ast.expr, args: list[ast.expr], keywords: list[ast.keyword], fine: set[int], functions: Collection[str]
 ) -> Iterator[str]:
-    """Yield words for a call of `getattr`, `type`, `format` or a metaclass if it could hide what code does.
+    """Yield words for a call if it could hide what code does.
+
+    Such calls are those of `getattr`, `type`, `format` and metaclasses.
 
     Args:
         function: the node of what is called.
@@ -427,7 +467,10 @@ def _hiding_calls(
 
 
 def _reads_attribute_or_item(template: str) -> bool:
-    """Return whether a field of a `format` template reads an attribute or an item, even within another template."""
+    """Return whether a `format` template reads an attribute or an item.
+
+    A template within one of its fields counts, too.
+    """
     try:
         fields = list(string.Formatter().parse(template))
     except ValueError:  # which raises where it is used

@@ -92,15 +92,15 @@ class _Scope(NamedTuple):
 
 
 def assert_no_loop_in_source(function: Proxy, *args: Any, most: int = 0, allow: Collection[str] = ()) -> None:
-    """Fail if the source of a function, or of the student's functions that it uses, has more than `most` loops.
+    """Fail if the source of a function has more than `most` loops.
 
-    That is what "no explicit loop" means in most tasks. Loops are `for` and `while`, also over dims; comprehensions
-    and generator expressions; `map`, `filter`, `functools.reduce`, `itertools.starmap` and its like, `iter` with two
-    arguments; a function that calls itself; `np.vectorize` and its like; `apply_` and `map_` of a tensor; and `sum`,
-    `max`, `min`, `all`, `any`, `sorted`, `math.prod` and `math.fsum` of Python with one argument, unless the source
-    shows that the argument is not a tensor: `x.shape`, a list, a parameter annotated as `list`, also in the reference,
-    or a parameter of a helper that gets a list in each call. What a file does outside of functions cannot depend on an
-    argument, and does not count, but for a `lambda`.
+    The source of the student's functions that it uses counts, too. "No explicit loop" means that in most tasks. Loops
+    are `for` and `while`, also over dims; comprehensions and generator expressions; `map`, `filter`,
+    `functools.reduce`, `itertools.starmap` and its like, `iter` with two arguments; a function that calls itself;
+    `np.vectorize` and its like; `apply_` and `map_` of a tensor; and `sum`, `max`, `min`, `all`, `any`, `sorted`,
+    `math.prod` and `math.fsum` of Python with one argument, unless the source shows that the argument is not a tensor:
+    `x.shape`, a list, a parameter annotated as `list`, also in the reference, or a parameter of a helper that gets a
+    list in each call. Code outside of functions and lambdas cannot depend on an argument, and does not count.
 
     Args:
         function: a function or a class of the student's.
@@ -130,7 +130,9 @@ def assert_no_loop_in_source(function: Proxy, *args: Any, most: int = 0, allow: 
 
 
 def rows_hint(function: Proxy, args: Sequence[Any]) -> Public | None:
-    """Return a hint on a builtin such as `sum` that a function calls on the rows of a tensor; None if it calls none.
+    """Return a hint on a builtin such as `sum` that iterates over a tensor's rows, or None.
+
+    Return None if the function calls no such builtin.
 
     Args:
         function: a function of the student's.
@@ -143,7 +145,9 @@ def rows_hint(function: Proxy, args: Sequence[Any]) -> Public | None:
 
 
 def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] | None = None) -> list[Mention]:
-    """Return the loops in a function and in the student's functions that it uses, in the order of their lines.
+    """Return the loops in a function and in the student's functions that it uses.
+
+    The loops are in the order of their lines.
 
     Args:
         source: the source of the submission.
@@ -158,7 +162,7 @@ def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] |
 
 
 def _parameters_not_tensors(function: Proxy, name: str, args: Sequence[Any]) -> dict[int, bool]:
-    """Return a dict from the `id` of each parameter's node to whether the parameter is surely not a tensor.
+    """Return whether each parameter is surely not a tensor, by the `id` of its node.
 
     The reference's annotations and the arguments of a call show that; the student's own annotations do not count.
 
@@ -190,7 +194,9 @@ def _parameters_not_tensors(function: Proxy, name: str, args: Sequence[Any]) -> 
 def _add_helper_parameters(
     statements: Sequence[ast.AST], function: str, known: Mapping[int, bool]
 ) -> Mapping[int, bool]:
-    """Return `known`, with True added for each parameter of a helper that is not a tensor in any call of the helper.
+    """Return a copy of `known` with True added for parameters of helpers.
+
+    Such a parameter is surely not a tensor: no call of the helper can pass a tensor for it.
 
     Args:
         statements: the statements that define the function and its helpers.
@@ -221,7 +227,9 @@ def _add_helper_parameters(
 
 
 def _argument_of(call: ast.Call, place: int, name: str) -> ast.expr | None:
-    """Return what a call passes for a parameter; None if it passes nothing, or unpacks arguments with `*` or `**`.
+    """Return what a call passes for a parameter, or None.
+
+    Return None if the call passes nothing for it, or unpacks arguments with `*` or `**`.
 
     Args:
         call: the call.
@@ -235,7 +243,10 @@ def _argument_of(call: ast.Call, place: int, name: str) -> ast.expr | None:
 
 
 def _parameters_of(statement: ast.AST, name: str) -> Iterator[list[ast.arg]]:
-    """Yield the list of positional parameters of the function `name`, if a statement defines it; else nothing."""
+    """Yield the list of positional parameters if a statement defines the function `name`.
+
+    Yield nothing if it does not.
+    """
     match statement:
         case ast.FunctionDef(name=defined, args=parameters) | ast.AsyncFunctionDef(name=defined, args=parameters):
             if defined == name:
@@ -261,11 +272,13 @@ def _loops_in(file: str, statement: ast.AST, source: SubmittedSource, known: Map
 def _calls_that_iterate(
     statement: ast.AST, scopes: Sequence[_Scope], imports: Imports, source: SubmittedSource
 ) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the builtins in a statement's functions that iterate over a tensor's rows, and `iter` with two arguments.
+    """Yield the builtins in a statement's functions that iterate over a tensor's rows.
+
+    `iter` with two arguments counts, too.
 
     Args:
         statement: the outermost statement.
-        scopes: its functions.
+        scopes: the scopes of its functions.
         imports: the imports of its file.
         source: the source of the submission.
 
@@ -288,7 +301,10 @@ def _calls_that_iterate(
 
 
 def _scopes(statement: ast.AST) -> Iterator[list[ast.AST]]:
-    """Yield the nodes of each outermost function or lambda in a statement, without its defaults and decorators."""
+    """Yield the nodes of each outermost function or lambda in a statement.
+
+    Its defaults and decorators are left out.
+    """
     todo = [statement]
     while todo:
         node = todo.pop()
@@ -306,9 +322,9 @@ def _is_builtin(name: str, imports: Imports, source: SubmittedSource) -> bool:
 
 
 def _may_get_tensor(call: ast.Call | None, scope: _Scope) -> bool:
-    """Return whether a builtin such as `sum` may get a tensor as its only argument; True if `call` is None.
+    """Return whether a builtin such as `sum` may get a tensor as its only argument.
 
-    Then the builtin is not called here, but passed on as a value.
+    It may if `call` is None: then the builtin is not called here, but passed on as a value.
     """
     match call:
         case None:
@@ -358,7 +374,10 @@ def _is_surely_not_a_tensor(value: ast.expr, scope: _Scope, seen: frozenset[str]
 
 
 def _surely_not_a_tensor_where_bound(name: str, scope: _Scope, seen: frozenset[str]) -> Iterator[bool]:
-    """Yield for each place in a function that binds a name whether the bound value is surely not a tensor."""
+    """Yield a bool for each place in a function that binds a name.
+
+    It is True if the value that is bound there is surely not a tensor.
+    """
     for node in scope.nodes:
         match node:
             case ast.arguments(vararg=vararg):
@@ -393,7 +412,7 @@ def _binds(node: ast.AST, name: str) -> bool:
 
 
 def _is_list_annotation(note: ast.expr | None) -> bool:
-    """Return whether an annotation is `list`, `tuple`, `dict`, `Sequence` or a similar type that is not a tensor."""
+    """Return whether an annotation names a container such as `list`, and not a tensor."""
     match note:
         case ast.Subscript(value=value):
             return _is_list_annotation(value)
@@ -403,7 +422,10 @@ def _is_list_annotation(note: ast.expr | None) -> bool:
 
 
 def _recursive_functions(statements: Sequence[tuple[str, ast.AST]]) -> Iterator[Mention]:
-    """Yield the functions that call themselves, directly or through others, by name or as methods of `self`."""
+    """Yield the functions that call themselves, directly or through others.
+
+    Calls by name and calls of methods of `self` count.
+    """
     places: dict[str, list[tuple[str, int]]] = defaultdict(list)
     leads: dict[str, set[str]] = defaultdict(set)
     for file, statement in statements:
@@ -422,7 +444,7 @@ def _recursive_functions(statements: Sequence[tuple[str, ast.AST]]) -> Iterator[
 
 
 def _named_functions(statement: ast.AST) -> Iterator[tuple[str, bool, ast.AST]]:
-    """Yield the functions in a statement, each as its name, whether it is a method, and its node."""
+    """Yield (name, is a method, node) for each function in a statement."""
     todo: list[tuple[ast.AST, bool]] = [(statement, False)]
     while todo:
         node, method = todo.pop()
@@ -435,7 +457,10 @@ def _named_functions(statement: ast.AST) -> Iterator[tuple[str, bool, ast.AST]]:
 
 
 def _called_names(function: ast.AST, method: bool) -> Iterator[str]:
-    """Yield the names in a function that may be calls of other functions in its file; `self.NAME` for a method."""
+    """Yield the names by which a function may call other functions in its file.
+
+    A method may also call other methods: these are yielded as "self.NAME".
+    """
     arguments = function.args  # type: ignore[attr-defined]
     first = next((each.arg for each in (*arguments.posonlyargs, *arguments.args)), "") if method else ""
     outside = free_names(function)

@@ -40,7 +40,10 @@ class Imported(NamedTuple):
 
 
 def object_at(path: str) -> Any:
-    """Return the object that a path such as "torch.nn.Linear" names in loaded modules, or None. Import nothing."""
+    """Return the object at a path such as "torch.nn.Linear", or None.
+
+    Only loaded modules are searched; nothing is imported.
+    """
     first, *rest = path.split(".")
     value: Any = sys.modules.get(first)
     for part in rest:
@@ -74,7 +77,10 @@ def assigned_names(statement: ast.stmt) -> Iterator[str]:
 
 
 def bound_names(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node itself binds, be it a definition, an assignment, an import or a pattern."""
+    """Yield the names that a node itself binds.
+
+    Nodes that bind names are definitions, assignments, imports and patterns.
+    """
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
@@ -89,7 +95,10 @@ def bound_names(node: ast.AST) -> Iterator[str]:
 
 
 def deleted_names(node: ast.AST) -> Iterator[str]:
-    """Yield the names and attributes that a node deletes, by `del` or at the end of an `except` clause."""
+    """Yield the names and attributes that a node deletes.
+
+    An `except` clause deletes its name at its end.
+    """
     match node:
         case ast.Name(id=name, ctx=ast.Del()) | ast.Attribute(attr=name, ctx=ast.Del()):
             yield name
@@ -98,7 +107,10 @@ def deleted_names(node: ast.AST) -> Iterator[str]:
 
 
 def names_changed_by(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a top-level statement binds, or whose value it may mutate, as in `table["o"] = f`."""
+    """Yield the names that a top-level statement binds, or whose values it may mutate.
+
+    `table["o"] = f` mutates the value of `table`.
+    """
     if isinstance(statement, DEFINITIONS):
         yield statement.name
         return
@@ -113,7 +125,11 @@ def names_changed_by(statement: ast.stmt) -> Iterator[str]:
 
 
 def attributes_and_globals_changed_by(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names of attributes that a statement sets, and of global objects that a function in it may mutate."""
+    """Yield the names of attributes and globals that a statement may change.
+
+    A statement changes an attribute that it sets, and the object that has the attribute. A function in the statement
+    may change a global of which it sets an item or calls a method.
+    """
     outside = set(_free_names_in(statement, ())) if isinstance(statement, DEFINITIONS) else set[int]()
     for node in ast.walk(statement):
         match node:
@@ -160,13 +176,16 @@ def last_name(function: ast.expr) -> str:
 
 
 def paths_of_attribute(value: ast.expr, name: str, imports: Imports, outside: Collection[int] | None) -> list[str]:
-    """Return the dotted paths for which `value.name` can stand: "torch.relu"; ".relu" if `value` is not a module.
+    """Return the dotted paths for which `value.name` can stand, such as "torch.relu".
+
+    If `value` is not a module, its type is not known: ".relu" is a method of a tensor or of an object of PyTorch's, and
+    "pandas.relu" one of another library's.
 
     Args:
         value: the expression whose attribute is read.
         name: the name of the attribute.
         imports: the paths that imports bind, by name.
-        outside: the ids of the nodes of names that are not local; None if all are.
+        outside: the ids of the nodes of names that are not local; None if no name is local.
     """
     names, root = [name], value
     while isinstance(root, ast.Attribute):
@@ -183,7 +202,10 @@ def paths_of_attribute(value: ast.expr, name: str, imports: Imports, outside: Co
 
 
 def paths_in(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
-    """Yield the names that code mentions, as dotted paths with their lines. A class in an annotation does not count."""
+    """Yield (dotted path, line) for each name that code mentions.
+
+    A class in an annotation does not count.
+    """
     nodes = list(ast.walk(node))
     outside = set(_free_names_in(node, ()))
     stars = [path.removesuffix("*") for path in imports.get("*", ())]
@@ -212,12 +234,19 @@ def paths_in(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
 
 
 def free_names(node: ast.AST) -> frozenset[int]:
-    """Return the ids of the free names in code: the nodes of names that are not local to a function in it."""
+    """Return the ids of the nodes of free names in code.
+
+    A free name is not local to a function in that code.
+    """
     return frozenset(_free_names_in(node, ()))
 
 
 def _free_names_in(node: ast.AST, scopes: tuple[frozenset[str], ...]) -> Iterator[int]:
-    """Yield the ids of the free names in code, except those that one of `scopes`, the enclosing ones, binds."""
+    """Yield the ids of the nodes of names that no scope around them binds.
+
+    `scopes` has the names that each scope around the code binds. Functions and comprehensions in the code have scopes
+    of their own.
+    """
     within: set[int] = set()  # ids of the parts that are evaluated in a scope of their own, where `bound` is local
     bound = set[str]()
     match node:
@@ -248,7 +277,10 @@ def _free_names_in(node: ast.AST, scopes: tuple[frozenset[str], ...]) -> Iterato
 
 
 def _local_names(node: ast.AST) -> set[str]:
-    """Return the names that the code of a function binds, without those that functions within it bind."""
+    """Return the names that the code of a function binds.
+
+    Names that only functions within it bind are left out.
+    """
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return {name}
@@ -275,7 +307,10 @@ def _parts_without_targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast
 
 
 def names_in_annotations(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of names in the annotation of an argument or a return value, if it has no calls or strings."""
+    """Yield the nodes of names in the annotation of an argument or a return value.
+
+    Yield nothing if the annotation has calls or strings.
+    """
     note = node.annotation if isinstance(node, ast.arg) else node.returns if isinstance(node, FUNCTIONS) else None
     if note is not None and all(isinstance(part, ANNOTATION_NODES) for part in ast.walk(note)):
         yield from (part for part in ast.walk(note) if isinstance(part, ast.Name))

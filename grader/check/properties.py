@@ -59,7 +59,9 @@ def unequal_failure(
 
 
 def assert_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
-    """Fail unless `fits` is true, with a message that names the expected kind of a value and the actual kind.
+    """Fail unless `fits` is true.
+
+    The message names the expected kind of the value and the actual kind.
 
     Args:
         fits: True if the value is of the expected kind.
@@ -123,7 +125,7 @@ def assert_isinstance(actual: Any, kind: Any, what: str = "the result") -> None:
 def is_instance(actual: Any, kind: Any) -> bool:
     """Return whether a value is an instance of a type.
 
-    What stays in a worker is examined there, and its answer is untrusted.
+    A bool is not an int here. The worker examines an object that stays there, and the worker's answer is untrusted.
 
     Args:
         actual: the value.
@@ -145,13 +147,15 @@ def assert_has_shape(actual: Any, what: str) -> None:
         what: its name in messages.
 
     Raises:
-        CheckFailed: it has none.
+        CheckFailed: the value lacks a shape or a dtype.
     """
     assert_kind(hasattr(type(actual), "shape") and hasattr(type(actual), "dtype"), actual, "a tensor", what)
 
 
 def kind(value: Any) -> str:
-    """Return what a value is, in words for a message: "a tensor", "an int", "None (is a `return` missing?)".
+    """Return what a value is, in words that a hidden check may show, such as "a tensor".
+
+    None is "None (is a `return` missing?)".
 
     Args:
         value: anything; of an object that stays in the worker, no text of the student's is returned.
@@ -274,7 +278,7 @@ def assert_memory_layout(actual: Any, expected: Any, what: str = "the result") -
 
 
 def facts(tensor: torch.Tensor) -> TensorFacts:
-    """Return what the worker says about a tensor, untrusted: `requires_grad`, `grad_fn`, `device` and others.
+    """Return the facts that the worker sends about a tensor, which are untrusted.
 
     Args:
         tensor: the student's. A tensor that a check made has its own facts.
@@ -333,18 +337,18 @@ def assert_parameters(
 
 
 def load_weights(module: Any, other: Any, what: str = "") -> Any:
-    """Copy the parameters and buffers of another module, most often the reference's, into a module.
+    """Copy the parameters and buffers of another module into a module of the student's.
 
     Args:
         module: the student's.
-        other: the module from which they are copied; it must have the same names.
+        other: the module from which they are copied, most often the reference's; it must have the same names.
         what: the name of `module` in messages; "your `Net`" by default.
 
     Returns:
         `module`.
 
     Raises:
-        CheckFailed: it is not a module, or its names or shapes differ from those of `other`.
+        CheckFailed: `module` is not a module, or its names or shapes differ from those of `other`.
     """
     theirs = other.state_dict()
     what = what or _module_name(module)
@@ -358,14 +362,17 @@ def load_weights(module: Any, other: Any, what: str = "") -> Any:
 
 
 def _module_name(module: Any) -> str:
-    """Return the name of a module in messages: "your `Net`" by the student's class or function, or "the module"."""
+    """Return the name of a student's module in messages, such as "your `Net`".
+
+    An object that does not stay in the worker is "the module".
+    """
     return say("your `{}`", shown_name(module)) if is_proxy(module) else say("the module")
 
 
 def _assert_named_shapes(
     actual: Mapping[str, torch.Tensor], expected: Shapes, one: str, what: str, *, named: bool = True
 ) -> None:
-    """Fail unless the tensors of a module have the expected names and shapes, and there are no others.
+    """Fail unless the tensors of a module have exactly the expected names and shapes.
 
     Args:
         actual: the student's parameters or buffers, by name.

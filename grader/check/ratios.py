@@ -105,7 +105,19 @@ def assert_cpu_time_ratio(
 def _slowness_failure(
     function: Proxy, ratio: Ratio, limit: Public, at_most: float, named: str, samples: str, *, final: bool
 ) -> CheckFailed | Inconclusive:
-    """Return the error for a function that takes too long: `Inconclusive` unless the measurement is final."""
+    """Return the error for a function that takes too long.
+
+    It is `Inconclusive` unless the measurement is final.
+
+    Args:
+        function: the student's function.
+        ratio: the measured ratio.
+        limit: the limit, in words that a hidden check may show.
+        at_most: the largest ratio that passes.
+        named: the name of the other function in messages.
+        samples: the bounds of the ratio and the number of samples, in words.
+        final: True if the check is not to run again.
+    """
     public, head = say("`{}` is too slow: it must {}", function, limit), ""
     if ratio.waits:
         # Sleep takes no CPU time, so the milliseconds of a function that sleeps would look fine.
@@ -126,14 +138,20 @@ def _slowness_failure(
 
 
 def _limit_text(at_most: float, named: str) -> Public:
-    """Return the limit in words: "take at most 2 times as long", or, below 1, "be at least 2 times as fast"."""
+    """Return the limit in words, such as "take at most 2 times as long as the reference".
+
+    A limit below 1 has the words "be at least 2 times as fast as".
+    """
     if at_most >= 1:
         return say("take at most {} times as long as {}", Limit(f"{at_most:g}"), named)
     return say("be at least {} times as fast as {}", Limit(f"{1 / at_most:g}"), named)
 
 
 def _expected_text(at_most: float) -> str:
-    """Return the limit as part of a message: "expected at most 2 times", or, below 1, "expected at least 2 times"."""
+    """Return the limit as a part of a message, such as "expected at most 2 times".
+
+    A limit below 1 has the words "expected at least 2 times".
+    """
     return f"expected at most {at_most:g} times" if at_most >= 1 else f"expected at least {1 / at_most:g} times"
 
 
@@ -146,13 +164,19 @@ def _speed_of(ratio: Ratio, against: str, sentence: str) -> Speed:
 
 
 def _ratio_text(ratio: float, at_most: float) -> str:
-    """Return a ratio in words: "3 times as long as", or, with a limit below 1, "2 times as fast as"."""
+    """Return a ratio in words, such as "3 times as long as".
+
+    With a limit below 1 the words are "2 times as fast as".
+    """
     text = _number_text(ratio if at_most >= 1 else 1 / max(ratio, 1e-9))
     return f"{text} time{'' if text == '1' else 's'} as {'long' if at_most >= 1 else 'fast'} as"
 
 
 def _number_text(value: float) -> str:
-    """Return a number as text with two digits, or three if it is 100 or more: "1,590", "71", "0.71"."""
+    """Return a number as text with two digits, such as "71" or "0.71".
+
+    From 100 on the text has three digits, such as "1,590". An infinite number is "any number of".
+    """
     if math.isinf(value):
         return "any number of"
     # A measurement with six digits would be taken for one.
@@ -197,7 +221,8 @@ def assert_peak_memory_ratio(
         atol: absolute tolerance.
 
     Raises:
-        CheckFailed: it needs more, by its own count or as seen from outside; or its result is wrong.
+        CheckFailed: the function needs more memory, as the worker counts or as measured from outside; or its result is
+            wrong.
     """
     tiny, few = inputs(max(1, min(_TINY, size // 100))), inputs(max(1, size // 10))
     is_right = allclose(function(*copy_values(*tiny)), reference(*tiny), rtol=rtol, atol=atol)
@@ -219,7 +244,9 @@ def assert_peak_memory_ratio(
 def _compare_memory_growth(
     function: Proxy, reference: Proxy, large_args: tuple[Any, ...], small_args: tuple[Any, ...], limit: float
 ) -> tuple[Any, Any]:
-    """Fail if a large call makes a fresh worker use far more memory than the reference's; return both results.
+    """Fail if a large call needs far more memory than the reference's; return both results.
+
+    Each call runs in a fresh worker.
 
     Args:
         function: the student's.
@@ -256,7 +283,7 @@ def _compare_memory_growth(
 
 
 def _measure_growth(function: Proxy, large_args: tuple[Any, ...], small_args: tuple[Any, ...]) -> Any:
-    """Return the memory of a fresh worker before and after one call, and the call's result.
+    """Return (memory before, memory after, result) of one call in a fresh worker.
 
     Return None if the system does not show the memory of another process.
 

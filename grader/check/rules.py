@@ -54,7 +54,7 @@ Rule = str | Callable[..., Any]
 
 
 def assert_uses_only(function: Proxy, *allowed: Rule) -> None:
-    """Fail if a function uses a function of PyTorch or another package that is not among the allowed ones.
+    """Fail if a function uses anything of PyTorch or another package that is not allowed.
 
     Always allowed are Python itself with its operators and its standard library, helpers of the student's own that keep
     the same rule, and what only describes a tensor: its shape, dtype, device.
@@ -78,7 +78,9 @@ def assert_uses_only(function: Proxy, *allowed: Rule) -> None:
 
 
 def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
-    """Fail if a function, or a helper of the student's that it calls, uses one of the functions `left_out`.
+    """Fail if a function uses one of the functions `left_out`.
+
+    Uses in helpers of the student's count, too.
 
     Args:
         function: a function of the student's.
@@ -86,7 +88,7 @@ def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
             function, the method, its in-place form, and all that PyTorch calls its aliases or equivalent.
 
     Raises:
-        CheckFailed: it uses one, or its source could hide what it uses.
+        CheckFailed: the function uses one of them, or its source could hide what it uses.
         ValueError: there is nothing of such a name.
     """
     rules = {_canonical_name_of_rule(rule): _rule_text(rule) for rule in left_out}
@@ -104,10 +106,11 @@ def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
 
 
 def assert_does_not_import(student: Student, *packages: str) -> None:
-    """Fail if the student's code imports and uses one of the packages, or contains code that could hide an import.
+    """Fail if the student's code imports and uses one of the packages.
 
-    An import counts where code that runs uses its name: when the file is imported, or in a function that checks call,
-    with all that it leads to. Below `if __name__ == "__main__":` and `if TYPE_CHECKING:` nothing runs.
+    Code that could hide an import fails the check, too. An import counts where code that runs uses its name: when the
+    file is imported, or in a function that checks call, with all that it leads to. Below `if __name__ == "__main__":`
+    and `if TYPE_CHECKING:` nothing runs.
 
     Args:
         student: the fixture `student`.
@@ -163,9 +166,10 @@ def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
 
 
 def _mentions_with_canonical_names(function: Proxy) -> Iterator[tuple[str, Mention]]:
-    """Yield (canonical name, mention) for each name of a library in a function and in the code that it uses.
+    """Yield (canonical name, mention) for each name of a library that a function mentions.
 
-    The canonical name is "" where a rule cannot name the mention. Code that could hide a mention fails the check first.
+    Names in the code that the function uses count, too. The canonical name is "" where a rule cannot name the mention.
+    Code that could hide a mention fails the check first.
     """
     assert_no_hidden_code(function)
     source = source_of(connection_of(function))
@@ -182,7 +186,9 @@ def _rule_failure(function: Proxy, mention: Mention, why: str) -> CheckFailed:
 
 
 def _canonical_name_of_mention(mention: Mention, own: set[str]) -> str:
-    """Return the canonical name of a library's function that code mentions; "" if it may be anything else.
+    """Return the canonical name of the library's function that code mentions, or "".
+
+    Return "" for a builtin, for what is not a function, and for an attribute that may be the student's own.
 
     Args:
         mention: the mention, such as that of ".add_", whose canonical name is "add".
@@ -201,7 +207,7 @@ def _canonical_name_of_mention(mention: Mention, own: set[str]) -> str:
 
 
 def _canonical_name_of_rule(rule: Rule) -> str:
-    """Return the canonical name of the function that a rule allows or forbids, such as "add" for "add_".
+    """Return the canonical name of the function in a rule, such as "add" for "add_".
 
     Raises:
         ValueError: there is nothing of that name.
@@ -224,9 +230,9 @@ def _rule_text(rule: Rule) -> str:
 
 
 def _canonical_name(name: str) -> str:
-    """Return the name that stands for all forms of a function of PyTorch's, such as "add" for `add_` and `__radd__`.
+    """Return one name for all forms of a PyTorch function: "add" for `add_` and `__radd__`.
 
-    `__rmatmul__` is matmul, `add_` is add, and an alias is what it stands for.
+    `__rmatmul__` becomes "matmul", and an alias becomes the name that it stands for.
     """
     if name.startswith("__"):
         name = name.strip("_")
@@ -239,7 +245,10 @@ def _canonical_name(name: str) -> str:
 
 @functools.cache
 def _aliases() -> dict[str, str]:
-    """Return a dict from each alias in PyTorch to the function that the alias's documentation names."""
+    """Return a dict from the name of each alias in PyTorch to the name of its function.
+
+    The documentation of an alias names the function.
+    """
     aliases = {}
     for place in (torch, torch.linalg, torch.special, torch.Tensor):
         for name, value in vars(place).items():

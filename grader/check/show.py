@@ -78,7 +78,9 @@ def _array_text(value: np.ndarray[Any, Any]) -> str:
 
 
 def shape(value: Any) -> tuple[int, ...]:
-    """Return the shape of a value as a tuple of ints, which prints shorter than a `torch.Size`.
+    """Return the shape of a value as a tuple of ints.
+
+    The tuple prints shorter than a `torch.Size`.
 
     Args:
         value: a tensor, an array or a NumPy number.
@@ -107,7 +109,7 @@ _OF_PROXIES = {
 
 
 def kind(value: Any, *, public: bool = False) -> str:
-    """Return what a value is, in words.
+    """Return what a value is, in words for a message, such as "a tensor".
 
     Args:
         value: anything.
@@ -129,10 +131,10 @@ def kind(value: Any, *, public: bool = False) -> str:
 
 
 def item_name(what: str, key: object) -> str:
-    """Return the name of an item in messages: "x[0]" if `what` is "x", "item 0 of the result" if it is a phrase.
+    """Return the name of an item in messages: "x[0]", or "item 0 of the result".
 
     Args:
-        what: the name of the whole value in messages.
+        what: the name of the whole value in messages: code such as "x", or a phrase such as "the result".
         key: the key of the item.
     """
     is_code = " " not in what or what.endswith((")", "]"))
@@ -173,14 +175,16 @@ def with_article(name: str) -> str:
 
 
 def as_source(value: Any, view_source: Callable[[torch.Tensor], str] = lambda tensor: "") -> str:
-    """Return a Python expression that makes an equal value; for a transposed matrix, one with the same strides.
+    """Return a Python expression that makes an equal value.
+
+    The expression for a transposed matrix keeps the strides, too.
 
     Args:
         value: anything.
         view_source: a function that returns the expression for a tensor that views a named storage, and "" for others.
 
     Raises:
-        ValueError: it has no short Python expression.
+        ValueError: the value has no short Python expression.
     """
     if isinstance(value, torch.Tensor):
         text = view_source(value) or (_tensor_source(value.detach()) if value.numel() <= WHOLE else "")
@@ -209,7 +213,10 @@ def _raise_too_long(value: Any) -> NoReturn:
 
 
 def _source_with_device(value: torch.Tensor, text: str) -> str:
-    """Return an expression of a tensor, `text`, with calls appended that set its device and `requires_grad`."""
+    """Return an expression for a tensor, with its device and `requires_grad`.
+
+    `text` is the expression for the elements, to which calls are appended.
+    """
     text += f'.to("{device_of(value)}")' if device_of(value) != "cpu" else ""
     return f"{text}.requires_grad_()" if value.requires_grad else text
 
@@ -237,7 +244,10 @@ def _tensor_source(value: torch.Tensor) -> str:
 
 
 def _filled_source(value: torch.Tensor) -> str:
-    """Return a call of `torch.zeros` or `torch.ones` that makes a tensor; "" for other numbers or a small tensor."""
+    """Return a call of `torch.zeros` or `torch.ones` that makes a tensor, or "".
+
+    Return "" if the tensor has other numbers, is small or complex, or has fewer than two dims.
+    """
     if value.dim() < 2 or value.numel() < _LEAST_FILLED or value.is_complex():
         return ""
     for name, number in (("zeros", 0), ("ones", 1)):
@@ -247,7 +257,10 @@ def _filled_source(value: torch.Tensor) -> str:
 
 
 def _shortest_floats(array: np.ndarray[Any, Any]) -> Any:
-    """Return the floats of an array as nested lists, with as few digits as its dtype needs: 0.1 in float32."""
+    """Return the floats of an array as nested lists, with as few digits as possible.
+
+    The digits are those that the dtype needs: 0.1 in float32 is 0.1.
+    """
     short = np.array([float(str(number)) for number in array.ravel()], dtype=np.float64).reshape(array.shape)
     # Digits that are read as float64 and rounded again may give the neighbour, in rare cases.
     return (short if np.array_equal(short.astype(array.dtype), array, equal_nan=True) else array).tolist()
@@ -267,7 +280,9 @@ _TIMELINE = 68
 
 
 def timeline_of(moments: Sequence[Moment], left_out: int) -> str:
-    """Return a timeline, as text, of what host and simulated devices did in the first moments of a call.
+    """Return a timeline, as text, of the first moments of a call.
+
+    The timeline shows what the host and simulated devices did.
 
     Args:
         moments: the first things that took virtual time.
@@ -288,7 +303,9 @@ _WIDEST = 40
 
 
 def grid_picture(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor) -> Picture | None:
-    """Return a picture of small expected and actual values, side by side; None for one number or three dims and more.
+    """Return a picture of expected and actual values side by side, or None.
+
+    Return None for a single number, for 0 dims, for three and more, and for values that are too large to draw.
 
     Args:
         expected: the right values.
@@ -308,7 +325,10 @@ def grid_picture(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tens
 
 
 def views_picture(named: Mapping[str, Any]) -> Picture | None:
-    """Return the picture of tensors as views of their storages; None if one is not a tensor, or too large."""
+    """Return the picture of tensors as views of their storages, or None.
+
+    Return None if a value is not a strided tensor, is empty, or is too large to draw.
+    """
     drawn = []
     memories: dict[int, int] = {}
     for name, value in named.items():
@@ -324,7 +344,10 @@ def views_picture(named: Mapping[str, Any]) -> Picture | None:
 
 
 def shapes_picture(expected: tuple[int, ...], actual: tuple[int, ...]) -> Picture | None:
-    """Return the picture of two shapes that must be equal, one below the other; None for no dims or very many."""
+    """Return the picture of two shapes that must be equal, one below the other, or None.
+
+    Return None if a shape has no dims or very many.
+    """
     if not expected or not actual or max(len(expected), len(actual)) > 2 * _MOST_DIMS:
         return None
     return Picture(shapes=Shapes((NamedShape("expected", expected), NamedShape("got", actual))))

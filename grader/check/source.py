@@ -167,7 +167,11 @@ class SubmittedSource:
         return paths == {wanted} and not changed and "typing" not in self.own_modules
 
     def _index(self, file: str, top: list[ast.stmt]) -> None:
-        """Record what a file imports, which statements bind or change each name, and the attributes of its classes."""
+        """Record the imports of a file, and what its statements bind or change.
+
+        These are the path of each imported name, the statements that bind or change each name, and the names of methods
+        and attributes.
+        """
         self._tops[file], names = top, self.names.setdefault(file, {})
         for node in (node for statement in top for node in ast.walk(statement)):
             for each in imported_by(node):
@@ -184,7 +188,9 @@ class SubmittedSource:
                 self._stored.setdefault(name, []).append((file, statement))
 
     def _find_running_nodes(self, graded: Collection[str] | None) -> None:
-        """Record which nodes may run, at import or because a check calls a function, and the names that they use.
+        """Record which nodes may run, and the names that these nodes use.
+
+        A node may run at import, or because a check calls a function.
 
         Args:
             graded: the names that checks mention, among them those that they call; None if they may call any.
@@ -220,7 +226,10 @@ class SubmittedSource:
     def _runs_only_if_mentioned(
         self, file: str, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     ) -> bool:
-        """Return whether the body of a definition runs only if code mentions its name: no decorator runs it."""
+        """Return whether the body of a definition runs only if code mentions its name.
+
+        It does if no decorator and no hook of a class runs the body.
+        """
         if isinstance(statement, FUNCTIONS):
             return statement.name[:2] != "__" and all(
                 self._is_grad_mode(file, each) for each in statement.decorator_list
@@ -232,7 +241,10 @@ class SubmittedSource:
         )
 
     def _is_grad_mode(self, file: str, decorator: ast.expr) -> bool:
-        """Return whether a decorator is `torch.no_grad` or similar, which sets a mode while the function runs."""
+        """Return whether a decorator only sets a mode, as `torch.no_grad` does.
+
+        The mode lasts while the function runs.
+        """
         of = decorator.func if isinstance(decorator, ast.Call) else decorator
         match of:
             case ast.Name(id=name):
@@ -244,7 +256,10 @@ class SubmittedSource:
         return bool(paths) and all(path in _SWITCHES for path in paths)
 
     def _is_base_without_hooks(self, base: ast.expr) -> bool:
-        """Return whether a base class runs no code when a subclass is defined: PyTorch's, or the student's own."""
+        """Return whether a base class runs no code when a subclass is defined.
+
+        Such base classes are PyTorch's, the student's own, `ABC` and `object`.
+        """
         match base:
             case ast.Name(id=name) if name in self.bindings:
                 return all(isinstance(node, ast.ClassDef) for _, node in self.bindings[name])
@@ -258,7 +273,10 @@ class SubmittedSource:
 
     @functools.cached_property
     def _classes_run_no_hooks(self) -> bool:
-        """Whether the submission has no metaclass, `__init_subclass__` or the like, which run when a class is made."""
+        """Whether the definitions of the submission's classes run no hooks.
+
+        A metaclass and `__init_subclass__` are such hooks.
+        """
         nodes = [node for tree in self.trees.values() for node in ast.walk(tree)]
         named = {getattr(node, key, None) for node in nodes for key in ("name", "id", "attr", "value")}
         bound = {name for node in nodes for name in bound_names(node)}
@@ -269,7 +287,10 @@ class SubmittedSource:
         )
 
     def _is_bound_by_package_import(self, file: str, node: ast.AST) -> bool:
-        """Return whether a node is a name that only imports of packages bind, and no code of the student's."""
+        """Return whether a node is a name that always stands for an import from a package.
+
+        No code of the student's binds such a name.
+        """
         paths = self.names[file].get(node.id, ()) if isinstance(node, ast.Name) else ()
         return (
             bool(paths)
@@ -280,7 +301,10 @@ class SubmittedSource:
         )
 
     def _record_used_names(self, file: str, node: ast.AST) -> Iterator[str]:
-        """Record the names that a node uses, and yield those that may mean functions or classes of the student's."""
+        """Record the names that a node uses; yield those that may name the student's code.
+
+        They may name functions or classes; names in strings count, too.
+        """
         match node:
             case ast.Name(id=name):
                 self.used[file].add(name)
@@ -295,13 +319,19 @@ class SubmittedSource:
                 yield from names
 
     def running_nodes(self) -> Iterator[tuple[str, Any]]:
-        """Yield (file, node) for code that may run: statements in source order, the nodes of each breadth first."""
+        """Yield (file, node) for each node that may run.
+
+        Statements come in source order, and the nodes of a statement breadth first.
+        """
         for file, top in self._tops.items():
             for statement in top:
                 yield from ((file, node) for node in ast.walk(statement) if id(node) in self._runs[file])
 
     def uses(self, names: Collection[str]) -> bool:
-        """Return whether code that runs uses one of these names: by itself, as an attribute, or as an import."""
+        """Return whether code that runs uses one of these names.
+
+        A name counts by itself, as an attribute, and in an import.
+        """
         for file, node in self.running_nodes():
             match node:
                 case ast.Name(id=name) | ast.Attribute(attr=name) if name in names:
@@ -313,7 +343,10 @@ class SubmittedSource:
         return False
 
     def quote(self, mention: Mention, folder: str) -> str:
-        """Return the file and line of a mention and that line's text, as the end of a message; "" if it has no line."""
+        """Return the line that has a mention, as the end of a message; "" without a line.
+
+        The file and the number of the line come with it.
+        """
         lines = self._contents.get(mention.file, b"").splitlines()  # of bytes, whose lines are those of the parser
         if not 0 < mention.line <= len(lines):
             return ""
@@ -322,10 +355,10 @@ class SubmittedSource:
         return "\n".join(["", *shown_lines([line], folder)])
 
     def mentions(self, function: str = "") -> list[Mention]:
-        """Return where a function, or student code that it uses, mentions names of packages and builtins.
+        """Return where a function mentions names of packages and builtins.
 
-        Names are dotted paths, such as `torch.relu` and `.sum`. A name counts wherever it stands, whether that line
-        runs or not.
+        Mentions in student code that the function uses count, too. Names are dotted paths, such as `torch.relu` and
+        `.sum`. A name counts wherever it stands, whether that line runs or not.
 
         Args:
             function: the name of the function; "" for all files of the submission.
@@ -340,7 +373,10 @@ class SubmittedSource:
         return sorted((each for each in mentioned if each.name not in own), key=lambda each: (each.file, each.line))
 
     def reachable_statements(self, function: str = "") -> Iterator[tuple[str, ast.AST]]:
-        """Yield (file, statement) for the top-level statements that define a function and all names that it leads to.
+        """Yield (file, statement) for what defines a function and the code that it uses.
+
+        The statements stand at the top of files. They bind the name of the function, or a name that such a statement
+        mentions.
 
         Args:
             function: the name of the function; "" for every statement that binds a name.
@@ -366,7 +402,10 @@ class SubmittedSource:
 
 
 def source_of(connection: Connection) -> SubmittedSource:
-    """Return the parsed source of a submission, cached for all checks; raise its error if it does not load."""
+    """Return the parsed source of a submission.
+
+    It is cached for all checks. If the submission does not load, its error is raised.
+    """
     connection.names()
     return _parse_files(tuple(connection.files.items()), connection.module, connection.graded)
 
@@ -377,7 +416,10 @@ def _parse_files(files: tuple[tuple[str, bytes], ...], module: str, graded: froz
 
 
 def _parts_run_at_definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.AST]:
-    """Yield the parts of a definition that run when it is executed: all but the bodies of functions."""
+    """Yield the parts of a definition that run when the definition is executed.
+
+    These are all parts but the bodies of functions.
+    """
     if isinstance(node, FUNCTIONS):
         yield from (*node.decorator_list, *_signature_code(node))
         return
@@ -394,7 +436,10 @@ def _is_method_decorator(decorator: ast.expr) -> bool:
 
 
 def _signature_code(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
-    """Yield the expressions that run when a function is defined: defaults, and annotations with more than names."""
+    """Yield the expressions in a signature that run when the function is defined.
+
+    These are the defaults, and the annotations that consist of more than names.
+    """
     arguments = function.args
     yield from (each for each in (*arguments.defaults, *arguments.kw_defaults) if each is not None)
     notes = [each.annotation for each in ast.walk(arguments) if isinstance(each, ast.arg)]

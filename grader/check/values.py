@@ -53,9 +53,10 @@ _TOLERANCES = {
 def assert_values(
     actual: Any, expected: Any, what: str = "the result", *, rtol: float | None = None, atol: float | None = None
 ) -> None:
-    """Fail unless values are equal, within the tolerance of the expected dtype. The dtypes may differ.
+    """Fail unless values are equal, within the tolerance of the expected dtype.
 
-    A NumPy array is not accepted for a tensor, nor a tensor for an array: compare an array with `expected.numpy()`.
+    The dtypes may differ. A NumPy array is not accepted for a tensor, nor a tensor for an array: compare an array with
+    `expected.numpy()`.
 
     Args:
         actual: a tensor, array, number, or list, tuple or dict of them; or another value, such as a string.
@@ -115,7 +116,9 @@ def assert_close(
 
 
 def allclose(actual: Any, expected: Any, *, rtol: float | None = None, atol: float | None = None) -> bool:
-    """Return whether `assert_values` would pass, for a check that examines more only in this case.
+    """Return whether `assert_values` would pass.
+
+    Use this in a check that examines more only if two values are equal.
 
     Args:
         actual: the student's value.
@@ -143,9 +146,10 @@ def assert_values_unless_wrong_elsewhere(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> None:
-    """Fail if a value is wrong, unless student code returns the same value where this check's rule does not apply.
+    """Fail if a value is wrong only where this check's rule applies.
 
-    In that case student code breaks another rule, and the check of that rule fails.
+    Student code that returns the same wrong value where this rule does not apply breaks another rule, and the check of
+    that rule fails.
 
     Args:
         actual: the student's value.
@@ -171,7 +175,9 @@ def assert_values_unless_wrong_elsewhere(
 
 
 def as_number(value: Any, what: str = "the result") -> Any:
-    """Return the only number in a tensor or an array, or a number itself: for checks in which the kind does not matter.
+    """Return the only number in a value: in a tensor, an array, or a number itself.
+
+    Use this in checks for which the kind of the value does not matter.
 
     Args:
         value: the student's value.
@@ -181,7 +187,7 @@ def as_number(value: Any, what: str = "the result") -> Any:
         An int, a float, a complex or a bool.
 
     Raises:
-        CheckFailed: it holds no numbers, or not one.
+        CheckFailed: the value does not hold numbers, or does not hold exactly one.
     """
     assert_kind(_is_numeric(value), value, "a number", what)
     if (count := math.prod(_shape(value))) != 1:
@@ -191,7 +197,9 @@ def as_number(value: Any, what: str = "the result") -> Any:
 
 
 def as_tuples(value: Any) -> Any:
-    """Return a value with its lists replaced by tuples, at every depth: for checks that accept both.
+    """Return a value with its lists replaced by tuples, at every depth.
+
+    Use this in checks that accept both.
 
     Args:
         value: anything.
@@ -200,7 +208,10 @@ def as_tuples(value: Any) -> Any:
 
 
 def _assert_equal_items(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
-    """Raise `CheckFailed` unless a list, tuple or dict has the expected items, by `assert_values` of each."""
+    """Raise `CheckFailed` unless a list, tuple or dict has the expected items.
+
+    `assert_values` compares the items.
+    """
     wanted = expected if isinstance(expected, dict) else dict(enumerate(expected))
     # The plain kind: where a tuple is expected, a named tuple is right, too.
     kind = next(base for base in (list, tuple, dict) if isinstance(expected, base))
@@ -221,7 +232,10 @@ def _assert_equal_items(actual: Any, expected: Any, what: str, rtol: float | Non
 
 
 def _assert_near_numbers(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
-    """Raise `CheckFailed` unless a number, array or tensor has the expected shape and values within the tolerances."""
+    """Raise `CheckFailed` unless a number, array or tensor is close to the expected one.
+
+    The shapes must be equal, and the elements within the tolerances.
+    """
     if not _is_numeric(actual):
         is_number = isinstance(expected, (int, float, complex, np.generic))
         assert_kind(False, actual, "a number" if is_number else show.kind(expected), what)
@@ -258,7 +272,10 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 def _differences(mine: Tensor, wanted: Tensor, rtol: float, atol: float) -> tuple[Tensor, Tensor]:
-    """Return which elements are wrong, and by how much. Without a tolerance, integers are compared exactly."""
+    """Return which elements are wrong, and by how much.
+
+    Without a tolerance, integers are compared exactly.
+    """
     if not _is_inexact(mine.dtype) and not _is_inexact(wanted.dtype):
         wrong = mine.to(torch.int64) != wanted.to(torch.int64)
         # int64 does not hold its upper half, where two numbers may become one. As floats they are apart.
@@ -325,11 +342,11 @@ def _as_tensor(value: Any) -> Tensor:
 
 
 def _tolerance(mine: torch.dtype, wanted: torch.dtype) -> tuple[float, float]:
-    """Return (rtol, atol) for the comparison of a value of one dtype with an expected value of another.
+    """Return (rtol, atol) for the comparison of a value with the expected value.
 
-    They are those of the dtype with the larger tolerances. So an answer in float32 where float64 is expected loses the
-    points of its dtype, and not those of its values as well. The student's dtype adds at most the tolerances of
-    float32: with those of float8, whose steps are an eighth and more, anything would be close enough.
+    They are those of the dtype, of the two, with the larger tolerances. So an answer in float32 where float64 is
+    expected loses the points of its dtype, and not those of its values as well. The student's dtype adds at most the
+    tolerances of float32: float8 has steps of an eighth and more, so that anything would be close enough.
 
     Args:
         mine: the dtype of the student's value.
@@ -376,7 +393,9 @@ def shares_memory(one: Any, other: Any) -> bool:
 
 
 def _assert_layout(condition: bool, public: str, actual: Any, base: Any, names: tuple[str, str]) -> None:
-    """Raise `CheckFailed` unless a condition holds; the failure shows a picture of two values in their storages.
+    """Raise `CheckFailed` unless a condition on two values in memory holds.
+
+    The failure shows a picture of both values in their storages.
 
     Args:
         condition: the condition that must hold.
@@ -424,7 +443,9 @@ def assert_shares_no_memory(actual: Any, base: Any, what: str = "the result", ba
 
 
 def assert_writes_show(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
-    """Fail unless two values alias each other element by element: a write to either is visible in the other.
+    """Fail unless a write to either of two values is visible in the other.
+
+    The two must alias each other element by element.
 
     Args:
         actual: a tensor or an array.
@@ -508,7 +529,7 @@ def assert_unchanged(*values: Any, what: str = "the argument") -> Iterator[None]
 
 
 def assert_in_place(actual: Any, argument: torch.Tensor, what: str = "the result") -> None:
-    """Fail unless a call returned its argument itself, changed in place.
+    """Fail unless a call changed its argument in place and returned that argument.
 
     Args:
         actual: the value that the call returned.
@@ -516,7 +537,7 @@ def assert_in_place(actual: Any, argument: torch.Tensor, what: str = "the result
         what: the name of `actual` in messages.
 
     Raises:
-        CheckFailed: it is another object, or the worker says that the argument was never written to.
+        CheckFailed: `actual` is another object, or the worker says that the argument was never written to.
     """
     note_arguments_examined()
     assert_true(actual is argument, say("{} is not the argument itself; change it in place and return it", what))
@@ -524,11 +545,13 @@ def assert_in_place(actual: Any, argument: torch.Tensor, what: str = "the result
 
 
 def copies(*values: Any) -> tuple[Any, ...]:
-    """Return deep copies of values; copies share memory with each other where the values do.
+    """Return deep copies of values.
+
+    Copies share memory with each other where the values do.
 
     Args:
-        *values: tensors, arrays, numbers, and lists, tuples or dicts of them. What stands for an object in a worker is
-            the same in the result.
+        *values: tensors, arrays, numbers, and lists, tuples or dicts of them. A proxy of an object in a worker is
+            returned as it is.
 
     Returns:
         A tuple with one copy for each value.
@@ -548,7 +571,7 @@ def copies(*values: Any) -> tuple[Any, ...]:
 
 
 def after_call(argument: Any) -> Any:
-    """Return an argument unchanged, and record that the check examines what student code did to it.
+    """Return an argument, and record that the check examines how student code changed it.
 
     Without this, a check that compares an argument that student code changed is run once more with copies.
 
@@ -576,7 +599,10 @@ def _span_of(value: torch.Tensor) -> tuple[int, int]:
 
 
 def _is_same(value: Any, old: Any) -> bool:
-    """Return whether a value is equal to its earlier copy, bit by bit for tensors, arrays and floats."""
+    """Return whether a value is equal to an earlier copy of it.
+
+    Tensors, arrays and floats are compared bit by bit.
+    """
     if type(value) is not type(old):
         return False
     if isinstance(value, torch.Tensor):

@@ -58,7 +58,9 @@ class AllCalls:
         self._calls: dict[str, list[SentCall]] = {}
 
     def run(self, planned: PlannedRun, student: Connection) -> Outcome:
-        """Make all calls of a check with student code, and return an outcome with digests of the results, by function.
+        """Make all calls of a check with student code, and return digests of the results.
+
+        The outcome has the digests by the name of the function.
 
         Args:
             planned: the check, ready to run.
@@ -74,10 +76,11 @@ class AllCalls:
         return Outcome(planned.row.check.id, Verdict.NOT_RUN, device=student.device, results=told)
 
     def _recorded_calls(self, planned: PlannedRun, device: DeviceKind) -> list[SentCall]:
-        """Return the calls of a check, recorded with the reference in the student's place and cached.
+        """Return the calls of a check, recorded with the reference in the student's place.
 
-        Left out are calls with proxies or large arguments, calls on several ranks, and calls that a probe makes: those
-        have the arguments of the probe. Of the others, the first `MOST_CALLS` are returned.
+        They are cached. Without a reference, return []. Left out are calls with proxies or large arguments, calls on
+        several ranks, and calls that a probe makes: those have the arguments of the probe. Of the others, the first
+        `MOST_CALLS` are returned.
         """
         exercise, check = planned.row.file.exercise, planned.row.check.id
         if exercise.reference is None:
@@ -97,7 +100,10 @@ class AllCalls:
         return self._calls[check]
 
     def _digests_of_call(self, student: Connection, sent: SentCall, seed: int) -> str:
-        """Call student code, and return digests of its result and of the changed arguments, or how the call failed."""
+        """Call student code, and return digests of the result and the arguments afterwards.
+
+        If the call fails, return how it failed.
+        """
         record, call = Record(seed), sent.read()
         student.begin_check(record)
         self._connections.waiting.begin_check(record.budget)
@@ -118,7 +124,9 @@ class AllCalls:
 
 
 def digests_of(value: Any) -> str:
-    """Return two digests of a value, as "A:B"; values that are nearly equal have at least one in common.
+    """Return two digests of a value, as "A:B".
+
+    Values that are nearly equal have at least one digest in common.
 
     Args:
         value: a result of student code. Its strides, its dtype and whether a sequence is a list do not change a digest.

@@ -10,13 +10,16 @@ from pathlib import Path
 
 
 def line_of(error: BaseException | None, path: Path) -> int:
-    """Return the innermost line of the check file in the traceback of an error, or 0."""
+    """Return the number of the innermost line of the check file in a traceback, or 0."""
     frames = traceback.walk_tb(error.__traceback__ if error else None)
     return next((line for frame, line in reversed([*frames]) if frame.f_code.co_filename == str(path)), 0)
 
 
 def raising_statement(error: BaseException, path: Path) -> ast.stmt | None:
-    """Return the innermost statement of the check file in a traceback; None if the file has changed since."""
+    """Return the innermost statement of the check file in a traceback, or None.
+
+    Return None if the file has changed since, so that no statement is there.
+    """
     line = line_of(error, path)
     try:
         tree = _parsed("".join(linecache.getlines(str(path))))
@@ -28,7 +31,10 @@ def raising_statement(error: BaseException, path: Path) -> ast.stmt | None:
 
 
 def statement_of(error: BaseException, path: Path) -> str:
-    """Return the source of the check file's statement that raised, in one line; of an `assert` only the condition."""
+    """Return the source of the statement in the check file that raised, in one line.
+
+    Of an `assert`, return the condition alone.
+    """
     innermost = raising_statement(error, path)
     if innermost is None:
         return ""

@@ -24,7 +24,9 @@ _MOST_DIMS = 6
 
 
 def picture_of(check: Check, verdict: Verdict, error: BaseException | None, record: Record) -> Picture | None:
-    """Return the picture, as data to draw it from, that explains why a shown check failed; None if nothing does.
+    """Return the picture that explains why a shown check failed, or None.
+
+    The picture is data, which a report draws.
 
     Args:
         check: the check.

@@ -51,13 +51,19 @@ class CheckFile:
 
     @functools.cached_property
     def shown_sizes(self) -> frozenset[int]:
-        """The numbers in the source of the exercise's shown checks that may be sizes of dims; see `sizes_in`."""
+        """The numbers in the exercise's shown checks that may be sizes of dims.
+
+        See `sizes_in`.
+        """
         shown = self.exercise.shown_checks
         return sizes_in(shown.read_text(encoding="utf-8", errors="replace")) if shown is not None else frozenset()
 
     @functools.cached_property
     def words(self) -> Words:
-        """Return the words that messages of hidden checks may show; they are parsed when they are first needed."""
+        """Return the words that messages of hidden checks may show.
+
+        The files that have them are parsed when the words are first needed.
+        """
         texts = [path.read_text(encoding="utf-8") for path in (self.path, *self.exercise.probes)]
         return Words(texts, [self.exercise.id], self.exercise.limits)
 
@@ -101,9 +107,10 @@ class CollectedCheck:
         return cls(check, item, file, _copies_of_mutables(_parameters(item)), call_s)
 
     def renew_values(self) -> None:
-        """Replace the values at the top of the check file, and the check's parameters, by copies of the original ones.
+        """Replace the values of the check file, and the check's parameters, by fresh copies.
 
-        The copies share memory with each other as the originals do.
+        The values are those of names at the top of the file, as they were when it was collected. The copies share
+        memory with each other as the originals do.
         """
         values, parameters = copy.deepcopy((self.file.values, self.parameters))
         vars(self.item.module).update(values)
@@ -115,7 +122,10 @@ def _parameters(item: pytest.Function) -> dict[str, Any]:
 
 
 def _copies_of_mutables(space: dict[str, Any]) -> dict[str, Any]:
-    """Return copies of the values that a call could mutate; what Python cannot copy is left out."""
+    """Return copies of the values that a call could mutate, by name.
+
+    Values that Python cannot copy are left out.
+    """
     copies: dict[str, Any] = {}
     memo: dict[int, Any] = {}
     for name, value in space.items():
@@ -157,7 +167,7 @@ class InputStream:
         return self._rng
 
     def renew(self) -> None:
-        """Give the generator a new state, which is independent of all that was drawn before."""
+        """Replace the state of the generator by one that is independent of all earlier draws."""
         self._counter += 1
         if self._rng is not None:
             self._set_state(self._rng)
@@ -166,9 +176,10 @@ class InputStream:
         rng.set_state(self._twister(self._counter.to_bytes(8, "big")))
 
     def seed_global_generators(self) -> None:
-        """Seed the global generators of PyTorch, NumPy and Python in this process from this stream.
+        """Seed the global generators of PyTorch, NumPy and Python from this stream.
 
-        So a check that draws from them has the same inputs with the same seed, after any other check.
+        They are those of this process. So a check that draws from them has the same inputs with the same seed, after
+        any other check.
         """
         # PyTorch's by its state, since its seeds have 32 bits only; the others take all bits of a digest. Never the key
         # itself: what is drawn from a twister gives its seed away.
@@ -177,7 +188,10 @@ class InputStream:
         random.seed(self._digest(b"python"))
 
     def reseed_if_untouched(self) -> bool:
-        """Seed the global generators again; return True if nothing was drawn from them since they were seeded last."""
+        """Seed the global generators again, and return True if nothing was drawn from them.
+
+        Draws count since the generators were seeded last.
+        """
         states = _global_states()
         self.seed_global_generators()
         return states == _global_states()
@@ -189,7 +203,10 @@ class InputStream:
         return hashlib.sha256(name + b"/" + self._key).digest()
 
     def workers_seed(self) -> int:
-        """Return the seed for the generators of student code. It reveals nothing of what the check draws."""
+        """Return the seed for the generators of student code.
+
+        It reveals nothing of what the check draws.
+        """
         return int.from_bytes(self._digest(b"worker")[:6], "big")
 
 
@@ -216,7 +233,9 @@ def twister_state(raw: bytes) -> torch.Tensor:
 
 @functools.cache
 def _fresh_state() -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return the state of a generator before its first draw, as bytes; `twister_state` writes its words into a copy.
+    """Return the state of a new generator of PyTorch, as bytes.
+
+    `twister_state` takes a copy of it and replaces the words.
 
     Raises:
         RuntimeError: PyTorch keeps the state in another form than the known one.

@@ -38,13 +38,16 @@ class Connections:
         starter.make_room = self._close_oldest_reference
 
     def self_test(self, *, without_torch: bool) -> None:
-        """Fail unless a worker can load a module and return its arguments: else each submission would look crashed.
+        """Fail unless a worker can load a module and return the arguments of a call.
+
+        A machine on which workers cannot do that would make each submission look crashed. Each kind of worker is tested
+        once.
 
         Args:
             without_torch: True if a worker with the standard library alone is tested.
 
         Raises:
-            RuntimeError: no worker can be used, or it does not return its arguments.
+            RuntimeError: no worker can be used, or the worker returns something else than the arguments.
         """
         if without_torch in self._starter.tested:  # the checks are only read again
             return
@@ -68,9 +71,10 @@ class Connections:
         self._starter.tested.add(without_torch)
 
     def connection_to_student(self, planned: PlannedExercise, job: Job, device: DeviceKind) -> Connection:
-        """Return the connection to the student's code for a device; make it at the first call of this method.
+        """Return the connection to the student's code for a device.
 
-        The worker, which sees that device, starts with the first request.
+        The first call of this method in a job makes the connection. The worker, which sees that device, starts with the
+        first request.
 
         Args:
             planned: the exercise.
@@ -102,7 +106,10 @@ class Connections:
         return Connection(*given, secret=True, device=device, data=data, without=planned.without)
 
     def _names_in_checks(self, planned: PlannedExercise) -> frozenset[str]:
-        """Return all names in an exercise's checks and probes, among them all student functions that checks call."""
+        """Return all names in an exercise's checks and probes.
+
+        Among them are all student functions that checks call.
+        """
         if planned.id not in self._graded:
             paths = (planned.shown_checks, planned.hidden_checks, *planned.probes)
             trees = [ast.parse(path.read_bytes()) for path in paths if path is not None]
@@ -116,7 +123,10 @@ class Connections:
         return self._data[planned.id]
 
     def add_reference(self, planned: PlannedExercise, student: Connection) -> None:
-        """Set `student.reference` to a connection to the reference, with a new worker if the last one was lost."""
+        """Set `student.reference` to a connection to the reference, if there is a reference.
+
+        A new worker replaces one that was lost, or that is near its limit of CPU time.
+        """
         if planned.reference is None:
             return
         key = self._in_use = planned.id, student.device
@@ -132,7 +142,10 @@ class Connections:
         reference.student, student.reference = student, reference
 
     def _close_oldest_reference(self) -> bool:
-        """Close the oldest idle connection to a reference, and keep fewer from now on; return False if none is idle."""
+        """Close the oldest idle connection to a reference, and return True.
+
+        From now on, keep no more connections than are left. Return False if no connection is idle.
+        """
         oldest = next((key for key in self._references if key != self._in_use), None)
         if oldest is None:
             return False
@@ -151,10 +164,10 @@ class Connections:
         return self._starter.waiting
 
     def read_output_until_now(self) -> None:
-        """Keep what the student's workers printed until now, for the end of the job; a second call does nothing.
+        """Store what the student's workers have printed until now.
 
-        Later output is never read, as it could contain hidden inputs. The output of a worker that is lost by then is
-        kept, too: its connection has read it.
+        `end_job` returns it. A second call in a job does nothing. Later output is never read, as it could contain
+        hidden inputs. The output of a worker that is lost by then is kept, too: its connection has read it.
         """
         if self._output is None:
             self._output = [each for connection in self._students.values() for each in connection.outputs().values()]

@@ -36,7 +36,7 @@ _HOOK = "pytest_generate_tests"
 
 
 def unsupported_feature_of_item(item: pytest.Item) -> str:
-    """Return what is wrong with a check that uses a feature of pytest which does not work here; "" if nothing is.
+    """Return a sentence on an unsupported feature of pytest that a check uses, or "".
 
     Args:
         item: the check, as pytest collected it.
@@ -63,7 +63,7 @@ def unsupported_feature_of_item(item: pytest.Item) -> str:
 
 
 def unsupported_feature_of_file(path: Path) -> str:
-    """Return what is wrong with a check file that uses a feature of pytest which does not work here; "" if nothing is.
+    """Return a sentence on an unsupported feature of pytest that a check file uses, or "".
 
     Args:
         path: the path of the file, which is valid Python.
@@ -75,7 +75,7 @@ def unsupported_feature_of_file(path: Path) -> str:
 
 
 def _unsupported_features(tree: ast.Module) -> Iterator[str]:
-    """Yield a sentence for each feature of pytest in the syntax tree of a check file that does not work here."""
+    """Yield a sentence for each unsupported feature of pytest in a check file."""
     for statement in tree.body:
         match statement:
             case ast.Assign(targets=[ast.Name("pytest_plugins")]):
@@ -96,7 +96,10 @@ def _unsupported_features(tree: ast.Module) -> Iterator[str]:
 
 
 def _returning_line(function: ast.FunctionDef) -> int:
-    """Return the line of a `return` with a value in a function, but not in functions within it; 0 for none."""
+    """Return the line of a `return` with a value in a function, or 0.
+
+    Functions and classes within the function do not count.
+    """
     todo: list[ast.AST] = [*function.body]
     while todo:
         match node := todo.pop():
@@ -111,9 +114,9 @@ def _returning_line(function: ast.FunctionDef) -> int:
 
 
 def skip_if_marked(item: pytest.Item) -> None:
-    """Raise the exception of `pytest.skip` if a mark `skip` or `skipif` of the check says so.
+    """Raise the exception of `pytest.skip` if a mark of the check says so.
 
-    The check's points stay undecided then.
+    Such marks are `skip` and `skipif`. The check's points stay undecided then.
 
     Args:
         item: the check.

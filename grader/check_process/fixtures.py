@@ -45,7 +45,10 @@ class Fixtures:
 
     @pytest.fixture
     def reference(self) -> Student:
-        """Return the reference's module, whose functions get arguments as they were before the student's call."""
+        """Return the reference's module.
+
+        Its functions get arguments as they were before the student's call.
+        """
         reference = self.connection.reference
         if reference is None:
             pytest.skip("this copy of the course has no reference solution")
@@ -53,7 +56,10 @@ class Fixtures:
 
     @pytest.fixture
     def rng(self) -> Rng:
-        """Return the generator of the check's random inputs; run, author and the check's id decide what it draws."""
+        """Return the generator of the check's random inputs.
+
+        The run, the author and the check's id decide what it draws.
+        """
         return self.inputs.rng
 
     @pytest.fixture
@@ -63,14 +69,20 @@ class Fixtures:
 
     @pytest.fixture
     def files(self) -> Path:
-        """Return the folder of the exercise's data files; student code has the same files beside its own."""
+        """Return the folder of the exercise's data files.
+
+        Student code has the same files beside its own.
+        """
         for name, path in self.exercise.data.items():
             return path.parents[name.count("/")]
         raise LookupError(f"{self.exercise.id} has no files of data: name them in its YAML file, under the key  files")
 
     @pytest.fixture
     def subtests(self) -> Subtests:
-        """Return the fixture `subtests` as pytest 9 has it, but the check ends at the first part that fails."""
+        """Return the fixture `subtests` as pytest 9 has it, with one difference.
+
+        The check ends at the first part that fails.
+        """
         return Subtests()
 
     @pytest.fixture
@@ -81,7 +93,10 @@ class Fixtures:
 
     @pytest.fixture
     def probe(self, request: pytest.FixtureRequest) -> Probe:
-        """Return the exercise's probe file that lies beside this check file, else the one beside the shown checks."""
+        """Return the exercise's probe file that lies beside this check file.
+
+        If no probe lies there, return the one beside the shown checks.
+        """
         # A hidden check may use what a student sees as well; never the other way round.
         shown = self.exercise.shown_checks
         for folder in (request.path.parent, shown.parent if shown else None):

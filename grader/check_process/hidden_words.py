@@ -78,7 +78,10 @@ class Words:
         self._forms = [_fstring_pattern(node, constants) for node in nodes if isinstance(node, ast.JoinedStr)]
 
     def shown_text(self, text: str) -> str | None:
-        """Return the text as a student may read it; None if a word of it was not known before the run."""
+        """Return a text as a student may read it, or None.
+
+        Return None if a word of the text was not known before the run.
+        """
         if not isinstance(text, Public):
             return text if self._is_known(text) else None
         words = [self._shown_word(word) for word in text.words]
@@ -93,7 +96,10 @@ class Words:
         return self.shown_text(word)
 
     def _is_known(self, text: str, depth: int = 0) -> bool:
-        """Return whether all parts of a text are literals, names or forms that a hidden check may show."""
+        """Return whether all parts of a text are literals, names or forms that a hidden check may show.
+
+        A form may contain other texts; `depth` counts the forms around this text.
+        """
         if text in _CLOSED or text in self._literals:
             return True
         if owned := _OWNED.fullmatch(text):
@@ -111,7 +117,10 @@ class Words:
 
 
 def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each upper-case constant at the top of a module that is a string or a number."""
+    """Yield (name, text) for each upper-case constant at the top of a module.
+
+    The constants are strings and numbers.
+    """
     for node in tree.body:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str() | int() | float() as value)):

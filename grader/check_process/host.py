@@ -27,5 +27,8 @@ class Host:
         return from_frame(frame.tree, frame.data)
 
     def send(self, message: Collected | Spawned | Outcome | Done) -> None:
-        """Send the host the collected checks, the id of a process, the outcome of a check, or that a job is done."""
+        """Send a message to the host.
+
+        It has the collected checks, the id of a process, the outcome of a check, or that a job is done.
+        """
         self._channel.send(0, *to_frame(message))

@@ -43,7 +43,7 @@ class Judge:
     verdicts: Verdicts
 
     def judge(self) -> Outcome:
-        """Run the check, and run it again if one run does not decide; return the outcome that counts."""
+        """Run the check as often as a decision needs, and return the outcome that counts."""
         outcome, error = self.planned.run(self.student)
         # What student code makes of an argument does not count as expected, unless the check examines that: else
         # `x.zero_(); return x` would make `2 * x` right. Whether it does is seen by the reference that gets copies.
@@ -66,7 +66,13 @@ class Judge:
         return self.planned.row.file.exercise.reference is not None
 
     def run_reference(self, *, copying: bool = False) -> Verdict:
-        """Run the check with the reference in the student's place, unless it was run so before; return the verdict."""
+        """Return the verdict of the check with the reference in the student's place.
+
+        The check runs unless an earlier run has decided this verdict.
+
+        Args:
+            copying: True if the reference gets copies of all arguments.
+        """
         # A change of arguments does not depend on the inputs.
         key = (
             self.planned.row.check.exercise,
@@ -82,9 +88,9 @@ class Judge:
         return verdict
 
     def _may_depend_on_mutation(self, outcome: Outcome, error: BaseException | None) -> bool:
-        """Return whether the outcome may depend on a mutation of an argument that the check does not examine.
+        """Return whether an outcome may depend on a mutation that the check does not examine.
 
-        It may if student code mutated one, and the check passed, or failed in a comparison of values.
+        It may if student code mutated an argument, and the check passed, or failed in a comparison of values.
         """
         if not self.student.record.changes or self.student.record.watched:
             return False

@@ -48,10 +48,10 @@ class Reproducer:
         self._fresh: dict[int, Connection] = {}
 
     def add_snippet(self, outcome: Outcome, planned: PlannedRun, student: Connection) -> Outcome:
-        """Return the outcome, with lines for the student to try in its message if these show the mistake.
+        """Return the outcome, with lines for the student to try if they show the mistake.
 
-        The lines are the last calls of the check, or for a hidden check the example that its author wrote. An example
-        that cannot be tried is added, too.
+        The message of the outcome has the lines. The lines are the last calls of the check, or for a hidden check the
+        example that its author wrote. An example that cannot be tried is added, too.
 
         Args:
             outcome: the outcome of the check.
@@ -77,9 +77,10 @@ class Reproducer:
         return _with_text(outcome, f"\n{lines.text}") if lines is not None and shows else outcome
 
     def _lines_differ(self, lines: str, outcome: Outcome, student: Connection, planned: PlannedRun) -> bool:
-        """Return whether lines work with the reference, and print something else with the student's code.
+        """Return whether lines work with the reference, and differ with the student's code.
 
-        Without a reference, return whether the check fails in the same way with arguments rebuilt from Python source.
+        They differ if they print something else. Without a reference, return whether the check fails in the same way
+        with arguments rebuilt from Python source.
         """
         # A worker that ran nothing else, as the lines will be run; for the repeat it is new enough.
         with closing(student.with_new_worker()) as own:
@@ -105,15 +106,19 @@ class Reproducer:
         return self._references[key]
 
     def _fresh_connection(self, connection: Connection) -> Connection:
-        """Return a connection whose worker has seen no input of a check; one serves all lines of a job."""
+        """Return a connection whose worker has seen no input of a check.
+
+        The same connection serves all lines of a job.
+        """
         if id(connection) not in self._fresh:
             self._fresh[id(connection)] = connection.with_new_worker()
         return self._fresh[id(connection)]
 
     def _example_differs(self, check: Check, outcome: Outcome, student: Connection) -> bool:
-        """Return whether a hidden check's example prints different lines for the student and for the reference.
+        """Return whether an example prints other lines for the student than for the reference.
 
-        Also return True if the example cannot be tried, as the student's worker was lost or there is no reference.
+        The example is that of a hidden check. Also return True if the example cannot be tried, as the student's worker
+        was lost or there is no reference.
         """
         if outcome.cause in ("", "load"):
             return False
@@ -172,7 +177,9 @@ def _lacks_package(connection: Connection, printed: str) -> bool:
 
 
 def _run_lines(connection: Connection, lines: str, seed: int = 0) -> str:
-    """Run lines and return what they print, or in place of it how they stopped: the type of error, or the verdict.
+    """Run lines of Python, and return what they print.
+
+    If they fail, return how: the type of the error, or the verdict.
 
     Args:
         connection: the connection to the worker that runs them.
@@ -193,7 +200,9 @@ def _run_lines(connection: Connection, lines: str, seed: int = 0) -> str:
 
 
 def run_typed_lines(check: Check, student: Connection, lines: str) -> Outcome:
-    """Run a student's own lines in a fresh worker; return an outcome whose message is what they print.
+    """Run a student's own lines in a fresh worker, and return what they print.
+
+    It is the message of the outcome.
 
     Args:
         check: the check in whose place they run.

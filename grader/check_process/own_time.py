@@ -40,14 +40,20 @@ class OwnTime:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_timeout_set_timer(self, item: pytest.Item, settings: Settings) -> bool:
-        """Start a timer of ours for a check; return True, so that pytest-timeout starts none."""
+        """Start a timer of ours for a check, in place of pytest-timeout's.
+
+        Return True, so that pytest-timeout starts no timer.
+        """
         start = _start_signal_timer if settings.method == "signal" else _start_thread_timer
         item.stash[_CANCEL] = start(float(settings.timeout), self._waiting)
         return True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_timeout_cancel_timer(self, item: pytest.Item) -> bool:
-        """Stop the timer of a check, if it has one, and return True; a check file that cannot be collected has none."""
+        """Stop the timer of a check, if the check has one.
+
+        A check file that cannot be collected has no timer. Return True, so that pytest-timeout stops no timer.
+        """
         if _CANCEL in item.stash:
             item.stash[_CANCEL]()
         return True
@@ -55,14 +61,16 @@ class OwnTime:
 
 @contextmanager
 def limit_own_time(item: pytest.Item, seconds: float) -> Iterator[None]:
-    """Limit the time of a check's own code in the `with` block, by its mark `timeout` or else to `seconds`.
+    """Limit the time of a check's own code in the `with` block.
+
+    The mark `timeout` of the check sets the limit; without the mark, `seconds` is the limit.
 
     Args:
         item: the check.
         seconds: the time that its exercise allows.
 
     Raises:
-        CheckTimeout: it takes longer. Without SIGALRM the process ends instead, as nothing else stops a thread.
+        CheckTimeout: the code takes longer. Without SIGALRM the process ends instead, as nothing else stops a thread.
     """
     settings = _settings_of(item, seconds)
     if not settings.timeout:
@@ -84,7 +92,10 @@ def _settings_of(item: pytest.Item, seconds: float) -> Settings:
 
 
 def _start_signal_timer(seconds: float, waiting: Waiting) -> Callable[[], None]:
-    """Start a timer that raises `CheckTimeout` in the check's own code; return the function that stops it."""
+    """Start a timer that raises `CheckTimeout` in the check's own code.
+
+    Return the function that stops the timer.
+    """
     until = _own_time(waiting) + seconds
 
     def look(*_: object) -> None:
@@ -107,9 +118,9 @@ def _start_signal_timer(seconds: float, waiting: Waiting) -> Callable[[], None]:
 
 
 def _start_thread_timer(seconds: float, waiting: Waiting) -> Callable[[], None]:
-    """Start a timer that exits this process when a check's own code takes too long; return a function that stops it.
+    """Start a timer that exits this process when a check's own code takes too long.
 
-    The host reports the process that it lost as a fault of ours.
+    Return the function that stops the timer. The host reports the process that it lost as a fault of ours.
     """
     until, checks = _own_time(waiting) + seconds, threading.get_ident()
     stopped = threading.Event()
@@ -136,5 +147,5 @@ def _too_long_text(seconds: float) -> str:
 
 
 def _own_time(waiting: Waiting) -> float:
-    """Return the reading of a clock that stands still while the check waits for a worker, in seconds."""
+    """Return the seconds of a clock that stands still while the check waits for a worker."""
     return time.monotonic() - waiting.seconds()

@@ -73,11 +73,17 @@ class CheckSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_ignore_collect(self, collection_path: Path) -> bool:
-        """Return True for a path that does not lead to a check file, so that pytest does not look into it."""
+        """Return True for a path that does not lead to a check file.
+
+        pytest does not collect such a path.
+        """
         return collection_path not in self._on_the_way
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Record that a check file cannot be collected: its exercise cannot be graded, others can."""
+        """Record that a check file cannot be collected.
+
+        Its exercise cannot be graded; other exercises can.
+        """
         for path, exercise in self._sources.items():
             if report.nodeid and str(path).endswith(report.nodeid):
                 if report.failed:
@@ -111,12 +117,18 @@ class CheckSession:
         self.send_checks()
 
     def _record_problem(self, exercise: PlannedExercise, path: Path, problem: str) -> None:
-        """Record the problem of a check file as its exercise's, unless it is "" or the exercise has one already."""
+        """Record the problem of a check file as that of its exercise.
+
+        Do nothing if `problem` is "", or if the exercise already has a problem.
+        """
         if problem:
             self._problems.setdefault(exercise.id, f"{path.name}: {problem}")
 
     def send_checks(self) -> None:
-        """Test that workers can be used, and send the collected checks to the host, which waits for them."""
+        """Test that workers can be used, and send the collected checks to the host.
+
+        The host waits for them.
+        """
         # Before any work is given out, and after pytest was prepared: meanwhile the worker server imports torch, too.
         for without_torch in {bool(exercise.without) for exercise in self._planned.values()} or {False}:
             self._connections.self_test(without_torch=without_torch)
@@ -124,7 +136,10 @@ class CheckSession:
         self._host.send(Collected(checks, self._problems, self._accelerator.count, tuple(self._findings())))
 
     def _findings(self) -> Iterator[str]:
-        """Yield the linter's findings in check files, with path and line, where the course has the reference."""
+        """Yield the linter's findings in check files, with path and line.
+
+        Check files of an exercise without a reference are left out.
+        """
         for path, exercise in self._sources.items():
             if exercise.lints and exercise.reference is not None and exercise.id not in self._problems:
                 known = exercise.reference.read_text(encoding="utf-8", errors="replace")
@@ -140,7 +155,10 @@ class CheckSession:
     # -- running --------------------------------------------------------------------------------------------------
 
     def run_jobs(self) -> None:
-        """Receive jobs from the host and run them, until it sends another message or closes the channel."""
+        """Receive jobs from the host, and run them until it sends another message.
+
+        Stop as well if the host closes the channel.
+        """
         # What was imported and collected stays: no later collection need go over it.
         gc.collect()
         gc.freeze()
@@ -150,7 +168,10 @@ class CheckSession:
         self.ended_by = message
 
     def _run_job(self, job: Job) -> None:
-        """Run the selected checks of a job, and send each outcome to the host, then the output and the counts."""
+        """Run the selected checks of a job, and send each outcome to the host.
+
+        Send what was printed and the counts at the end.
+        """
         planned = self._planned[job.exercise]
         selection = job.selection
         rows = [row for row in self._checks[job.exercise] if selection.has(row.check.id)]
@@ -185,7 +206,11 @@ class CheckSession:
         return check.device is not DeviceKind.CUDA or self._accelerator.type is DeviceKind.CUDA
 
     def _run_check(self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Connection) -> Outcome:
-        """Run one check in the way that the job selects, and return its outcome."""
+        """Run one check in the way that the job selects, and return its outcome.
+
+        A check is judged, unless the job selects another way: tracing it, running lines in its place, or digests of all
+        calls.
+        """
         check, selection = row.check, job.selection
         planned = PlannedRun(self._runner, row, following, job)
         if check.id in selection.traced:

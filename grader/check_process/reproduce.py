@@ -35,7 +35,9 @@ class LinesToTry(NamedTuple):
 def calls_as_lines(
     module: str, calls: Sequence[Call], folder: str, device: DeviceKind = DeviceKind.NONE, *, changes: bool = False
 ) -> LinesToTry | None:
-    """Return the last calls of a check as lines of Python; None if one of them cannot be written.
+    """Return the last calls of a check as lines of Python, or None.
+
+    Return None if one of the calls cannot be written.
 
     Args:
         module: name of the exercise module.
@@ -68,11 +70,13 @@ def calls_as_lines(
 
 
 def _name_shared_arguments(rows: Sequence[tuple[str, list[str], list[str]]]) -> list[str]:
-    """Replace each long argument that several calls have by a name; return the lines that assign these names.
+    """Replace long arguments by names where several calls share them.
+
+    Return the lines that assign the names.
 
     Args:
         rows: a row for each call: its function, the lines to run before it, and the source of its arguments. The names
-            are written into this last list.
+            replace items of this list of sources.
     """
     times = Counter(text for _, _, arguments in rows for text in set(arguments))
     long = [text for text, count in times.items() if count > 1 and len(text) > _LONG and text.startswith(_MADE)]

@@ -43,13 +43,14 @@ class CheckRunner:
         self._comparison: Comparison | None = None
 
     def keep_comparisons(self) -> None:
-        """Have pytest pass both sides of a failing plain assert to `_note_comparison`, from now on."""
+        """Make pytest call `_note_comparison` for each plain assert that fails from now on."""
         util._reprcompare = self._note_comparison
 
     def drew_random_numbers(self, row: CollectedCheck) -> bool:
-        """Return whether the last run of a check used the fixture `rng`, or drew from a global generator.
+        """Return whether the last run of a check may have drawn random numbers.
 
-        To learn the latter, it seeds the global generators again.
+        It may if the check uses the fixture `rng`, or drew from a global generator. To learn the latter, this method
+        seeds the global generators again.
         """
         return "rng" in row.item.fixturenames or not self._fixtures.inputs.reseed_if_untouched()
 
@@ -71,7 +72,7 @@ class CheckRunner:
             following: the item that runs next, by which pytest tears fixtures down.
             job: the job, which has the seed of the inputs.
             student: the connection that the check gets as the student's.
-            copying: True if its code gets copies of all arguments, see `Record`.
+            copying: True if student code gets copies of all arguments, see `Record`.
             recording: True if calls are kept, also of a hidden check.
             rewrite: a function that replaces the arguments of a call before they are sent, see `Record`.
         """
@@ -103,10 +104,10 @@ class CheckRunner:
         return Run(outcome_of_check(row, error, self._comparison, student), error)
 
     def _run_item(self, item: pytest.Function, following: pytest.Item | None, check_s: float) -> BaseException | None:
-        """Set up a check's fixtures, call the check, and tear the fixtures down; return the first exception, or None.
+        """Set up a check's fixtures, call the check, and tear the fixtures down.
 
-        pytest's own protocol also calls thirty hooks. They are left out: they have no effect here, and take longer than
-        many a check.
+        Return the first exception, or None. pytest's own protocol also calls thirty hooks. They are left out: they have
+        no effect here, and take longer than many a check.
         """
         # pytest runs each item once; its fixtures are made anew for every submission.
         item._initrequest()
@@ -119,7 +120,10 @@ class CheckRunner:
         return error or torn_down
 
     def _note_comparison(self, op: str, left: object, right: object) -> str:
-        """Store both sides of a plain assert that fails; return the operator, which pytest puts into its message."""
+        """Store both sides of a plain assert that fails.
+
+        Return the operator, which pytest puts into its message.
+        """
         self._comparison = op, left, right
         return op.replace("%", "%%")
 
@@ -152,7 +156,7 @@ class PlannedRun:
 
         Args:
             student: the connection that stands for the student's.
-            copying: True if its code gets copies of all arguments.
+            copying: True if student code gets copies of all arguments.
             recording: True if calls are kept, also of a hidden check.
             rewrite: a function that replaces the arguments of a call before they are sent.
         """
@@ -161,7 +165,10 @@ class PlannedRun:
 
 
 def _run_steps(item: pytest.Function, check_s: float, *steps: Callable[[], object]) -> BaseException | None:
-    """Run steps of a check under its time limit; return the first exception that one raises, or None."""
+    """Run steps of a check under its time limit, until a step raises.
+
+    Return that exception, or None.
+    """
     try:
         with limit_own_time(item, check_s):
             for step in steps:

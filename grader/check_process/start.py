@@ -94,7 +94,10 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.ControlGr
 
 @contextmanager
 def _remove_course_modules_after(plan: Plan) -> Iterator[None]:
-    """Remove the course's modules from `sys.modules` after the `with` block: a new plan may have changed files."""
+    """Remove the course's modules from `sys.modules` after the `with` block.
+
+    A new plan may have changed the files of these modules.
+    """
     before = set(sys.modules)
     folders = {path.parent for item in plan.exercises for path in item.files if path is not None}
     yield
@@ -106,7 +109,10 @@ def _remove_course_modules_after(plan: Plan) -> Iterator[None]:
 
 
 def _run_pytest(session: CheckSession, planned: Sequence[PlannedExercise]) -> None:
-    """Run the pytest session that collects the checks of all exercises, then runs jobs until there are no more."""
+    """Run the pytest session that collects the checks of all exercises and runs jobs.
+
+    It ends when there are no more jobs.
+    """
     import_shared_code(planned)
     paths = [str(path) for item in planned for path in (item.shown_checks, item.hidden_checks) if path is not None]
     if not paths:
@@ -125,9 +131,9 @@ def _run_pytest(session: CheckSession, planned: Sequence[PlannedExercise]) -> No
 
 
 def import_shared_code(planned: Sequence[PlannedExercise]) -> None:
-    """Import the course's package of shared code into this process, without its parent folder on `sys.path`.
+    """Import the course's package of shared code into this process.
 
-    References get it as files of their worker.
+    Its parent folder is not added to `sys.path`. References get the package as files of their worker.
     """
     files = {name: path for item in planned for name, path in item.shared.items()}
     if not files:
@@ -143,10 +149,10 @@ def import_shared_code(planned: Sequence[PlannedExercise]) -> None:
 
 
 def register_device_name() -> None:
-    """Register the device name "sim" with PyTorch in this process, in which there are no such devices.
+    """Register the device name "sim" with PyTorch in this process.
 
-    A name alone would break the parts of PyTorch that use the accelerator: optimizers, checkpointing, the random
-    state, `torch.accelerator`. So a module says that there are no such devices.
+    This process has no such devices. A name alone would break the parts of PyTorch that use the accelerator:
+    optimizers, checkpointing, the random state, `torch.accelerator`. So a module says that there are no such devices.
     """
     module = types.ModuleType("torch.sim")
     vars(module).update(

@@ -50,7 +50,10 @@ class Reason:
 
 
 def reason_of_student_error(raised: Raised, student: Connection) -> Reason:
-    """Return the verdict and the texts for an exception that student code raised, as a `Reason`."""
+    """Return the `Reason` for an exception that student code raised.
+
+    A `Reason` has the verdict and the texts.
+    """
     lines = shown_lines(raised.lines, student.folder)
     # A stub as it was given out. It loses the points, but is not a crash. PyTorch raises such errors, too, and so may a
     # function that has given a value before.
@@ -92,15 +95,15 @@ def reason_of_student_error(raised: Raised, student: Connection) -> Reason:
 
 
 def public_line_text(lines: Sequence[TracebackLine], student: Connection) -> str:
-    """Return the end of a message with the line of student code that a hidden check may show; "" for no line."""
+    """Return the line of `public_line` as the end of a message; "" without a line."""
     return "\n".join(["", *shown_lines(public_line(lines, student), student.folder)])
 
 
 def public_line(lines: Sequence[TracebackLine], student: Connection) -> list[TracebackLine]:
-    """Return a list with the innermost line of a traceback that a hidden check may show; [] if it may show no line.
+    """Return the innermost line of a traceback that a hidden check may show, in a list.
 
-    It is the first line of a statement in the student's file. Student code chooses where it raises, so a file of more
-    than `_MOST_STATEMENTS` statements has no such line.
+    The list is empty if the check may not show a line. The line is the first one of a statement in the student's file.
+    Student code chooses where it raises, so a file of more than `_MOST_STATEMENTS` statements has no such line.
     """
     file = f"{student.module}.py"
     content = student.files.get(file, b"")
@@ -130,9 +133,10 @@ _MORE = re.compile(r"\. Did you mean: '\w+'\?$| \(when checking argument in meth
 
 
 def known_error_text(text: str, line: str) -> str:
-    """Return the text of an exception as a hidden check shows it; "" if it is not in `known_errors.txt`.
+    """Return the text of an exception as a hidden check shows it, or "".
 
-    Student code may raise any exception with any text, so there are few texts to choose from.
+    Return "" if the text is not in `known_errors.txt`. Student code may raise any exception with any text, so there are
+    few texts to choose from.
 
     Args:
         text: the text of the exception, from the worker.
@@ -154,7 +158,10 @@ def known_error_text(text: str, line: str) -> str:
 
 
 def placeholders_note(known: str) -> list[str]:
-    """Return a list with the line that explains "N" and "..." in a hidden check's text; [] if it has neither."""
+    """Return the line that explains "N" and "..." in a hidden check's text, in a list.
+
+    The list is empty if the text has neither.
+    """
     text = _NO_MARK.sub("", known)
     number, word = re.search(r"(?<!\w)N(?!\w)", text) is not None, "..." in text
     line = {

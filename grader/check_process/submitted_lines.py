@@ -13,7 +13,10 @@ from grader.connection.raised import TracebackLine
 
 
 def existing_lines(claimed: Iterable[TracebackLine], files: Mapping[str, bytes]) -> tuple[TracebackLine, ...]:
-    """Return the traceback lines of a worker that exist in the submitted files, with their text from these files."""
+    """Return the lines of a worker's traceback that exist in the submitted files.
+
+    Their text comes from these files.
+    """
     lines = []
     # A worker names its lines by number; their text comes from what was handed in, so that none can be made up.
     for file, number, function, _ in claimed:
@@ -48,7 +51,10 @@ def _has_word(content: bytes, word: str) -> bool:
 
 
 def is_stub_line(content: bytes, line: int) -> bool:
-    """Return whether a line is a `raise NotImplementedError` directly in a function's body, as in a starter."""
+    """Return whether a line is a `raise NotImplementedError` directly in a function's body.
+
+    A starter has such lines.
+    """
     return any(
         statement.lineno <= line <= (statement.end_lineno or 0)
         for function in _functions(content)
@@ -75,9 +81,11 @@ def is_empty_function(content: bytes, name: str) -> bool:
 def _does_nothing(statement: ast.stmt, blank: set[str]) -> bool:
     """Return whether a statement is one that a stub may have, such as `pass` or `return None`.
 
+    Names to which the statement assigns None are added to `blank`.
+
     Args:
         statement: the statement.
-        blank: the names to which statements before it assigned None; those that this one assigns None to are added.
+        blank: the names to which the statements before this one assigned None.
     """
     match statement:
         case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant(value=None)):

@@ -21,7 +21,9 @@ _MOST_MOMENTS = 4000
 
 
 def run_traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
-    """Run a check or a student's lines, and return an outcome with a `Moment` for each thing that took virtual time.
+    """Run a check or a student's lines, and return what took virtual time.
+
+    The outcome has a `Moment` for each such thing.
 
     Args:
         planned: the check, ready to run.

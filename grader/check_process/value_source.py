@@ -48,7 +48,10 @@ def source_of_values(values: Sequence[Any]) -> tuple[list[str], list[str]]:
 
 
 def rebuild_from_source(*values: Any) -> tuple[Any, ...]:
-    """Return equal values, made by running their Python source, or else copied; proxies are returned themselves."""
+    """Rebuild values from their Python source, and return them.
+
+    If a value has no such source, return copies of all. Proxies are returned as they are.
+    """
     try:
         setup, texts = source_of_values([value for value in values if not is_proxy(value)])
     except ValueError:
@@ -61,9 +64,10 @@ def rebuild_from_source(*values: Any) -> tuple[Any, ...]:
 
 
 def _keeps_strides(leaf: Any) -> bool:
-    """Return whether the expression that `as_source` returns makes the strides of this tensor or array, too.
+    """Return whether the expression that `as_source` returns keeps a value's strides.
 
-    It does for a contiguous array or its transpose, and for such a tensor that has its whole storage.
+    It does for a contiguous array or the transpose of one. It does for such a tensor, too, if the tensor fills its
+    whole storage.
     """
     if isinstance(leaf, np.ndarray):
         return bool(leaf.flags.c_contiguous or leaf.flags.f_contiguous)

@@ -118,7 +118,10 @@ def outcome_of_check(
 
 
 def _places_stopped_at(error: BaseException | None, student: Connection) -> tuple[tuple[str, int], ...]:
-    """Return the files and lines of student code at which an exception or the end of its process stopped a check."""
+    """Return the files and lines of student code at which a check stopped.
+
+    The check stopped there because of an exception, or because the student's process ended.
+    """
     lost = student.record.lost
     raised = raised_by_student(error) if error is not None else None
     if lost is not None:
@@ -139,7 +142,10 @@ def _has_ended_process(error: BaseException | None, student: Connection) -> bool
 
 
 def _reason_of_stub(reason: Reason, error: BaseException | None, student: Connection) -> Reason | None:
-    """Return a reason with the verdict skipped, if a check failed after a stub returned None to it; else None."""
+    """Return the `Reason` of a check that failed because a stub returned None; else None.
+
+    Its verdict is skipped.
+    """
     by_none = reason.verdict is Verdict.FAILED or (reason.verdict is Verdict.BROKEN and "NoneType" in str(error))
     if not by_none or not student.record.nothing:
         return None
@@ -153,7 +159,7 @@ def _reason_of_stub(reason: Reason, error: BaseException | None, student: Connec
 def _last_call_returned_none(
     reason: Reason, error: BaseException | None, comparison: Comparison | None, student: Connection
 ) -> bool:
-    """Return whether a check stopped because the function that it called last returned None."""
+    """Return whether a check stopped because its last call returned None."""
     called = [*student.record.called]
     if reason.verdict not in (Verdict.FAILED, Verdict.BROKEN) or not called:
         return False
@@ -164,11 +170,13 @@ def _last_call_returned_none(
 
 
 def blame_student(row: CollectedCheck, broken: Outcome, error: BaseException | None, record: Record) -> Outcome:
-    """Return the outcome of a broken check as a failure, because student code is at fault and not the check.
+    """Return the outcome of a broken check, changed into a failure.
+
+    Student code is at fault, and not the check.
 
     Args:
         row: the check.
-        broken: its outcome with this answer.
+        broken: its outcome with the student's code.
         error: the exception that it raised.
         record: the record of the check's calls.
     """
@@ -188,9 +196,10 @@ def _traceback_text(error: BaseException | None) -> str:
 
 
 def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str:
-    """Return what made a check lose its points, as one of `CAUSES`; "" if it did not lose them.
+    """Return what made a check lose its points, as one of `CAUSES`, or "".
 
-    For a hidden check, the word depends on little more than the verdict and the category: it must not reveal inputs.
+    Return "" if the check did not lose its points. For a hidden check, the cause depends on little more than the
+    verdict and the category: it must not reveal inputs.
 
     Args:
         check: the check that ended.
@@ -220,7 +229,10 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
 
 
 def _student_and_staff_messages(row: CollectedCheck, reason: Reason) -> tuple[str, str]:
-    """Return the message for the student, which for a hidden check has no numbers, and the full text for staff."""
+    """Return the message for the student, and the full text for staff.
+
+    For a hidden check the student's message has no numbers.
+    """
     text = detail = reason.story or str(reason.public)
     if not row.check.shown:
         public = reason.public if reason.at_load else row.file.words.shown_text(reason.public)
@@ -234,7 +246,10 @@ def _student_and_staff_messages(row: CollectedCheck, reason: Reason) -> tuple[st
 
 
 def _reason_of(error: BaseException | None, path: Path, comparison: Comparison | None, student: Connection) -> Reason:
-    """Return the verdict and the message for the exception that ended a check, or for the loss of a worker."""
+    """Return the verdict and the message for the way in which a check ended.
+
+    It ended by an exception, by the loss of a worker, or without either.
+    """
     reference = student.reference
     # Losses are read from the records first, not from the exception: a check may have swallowed that. The reference
     # comes before the student, so that our own fault costs no points.
@@ -304,7 +319,10 @@ def _value_called_as_function(error: TypeError, path: Path, student: Connection)
 
 
 def _plain_assert_message(error: AssertionError, path: Path, comparison: Comparison | None) -> str:
-    """Return the author's message of a plain `assert`; without one, the condition and both of its sides."""
+    """Return the message that a check file has for a plain `assert`.
+
+    Without such a message, return the condition and both of its sides.
+    """
     text = str(error)
     if text and not text.startswith("assert "):
         return text.split("\nassert ")[0]

@@ -124,9 +124,10 @@ class Measurement:
         return not self.cpu_clock or time.monotonic() - self.left_out_s > self._until
 
     def _samples(self) -> Generator[Sample, None, None]:
-        """Yield samples from a fresh pair of workers; of the warm-up, yield only samples that are far too slow.
+        """Yield samples from a fresh pair of workers.
 
-        `decide` closes the generator after a sample in which the judged side was stopped.
+        A sample of the warm-up is yielded only if it is far too slow, or if the judged side was stopped. `decide`
+        closes the generator after a sample in which the judged side was stopped.
         """
         with closing(PairedRun(self)) as pair:
             self.cpu_clock = pair.can_read_cpu_time()
@@ -157,7 +158,10 @@ class Measurement:
                     yield sample
 
     def _find_size(self, pair: PairedRun) -> Sample:
-        """Find a size of inputs that is large enough for the clock; return a warm-up sample of this size."""
+        """Find a size of inputs that is large enough for the clock.
+
+        Store the size and the number of calls in a sample; return a warm-up sample of them.
+        """
         for _ in range(_MOST_DOUBLINGS):
             first = pair.sample(self.size)
             if first.stopped or min(1.0, self.limit) * first.net().other >= _LEAST_S:
@@ -193,13 +197,16 @@ class PairedRun:
         self._other.close()
 
     def can_read_cpu_time(self) -> bool:
-        """Return whether the CPU time of both workers can be read; if not, times are those of the wall clock."""
+        """Return whether the CPU time of both workers can be read.
+
+        If it cannot, times are those of the wall clock.
+        """
         return all(side.connection.live_worker().cpu_s() is not None for side in (self._mine, self._other))
 
     def sample(self, size: int, calls: Calls = ONE, *, idle: bool = True) -> Sample:
-        """Time the judged function and the other one with the same new arguments, and compare their results.
+        """Time both functions with the same new arguments, and compare their results.
 
-        They take turns to be first.
+        The judged function and the other one take turns to be first.
 
         Args:
             size: the size of the inputs that are made.
@@ -245,7 +252,10 @@ class PairedRun:
         return Sample(cpu, asleep, idle_s, disturbed=any(disturbed))
 
     def calls_for(self, first: Sample, second: Sample) -> Calls:
-        """Return how many calls of each side make a sample long enough, estimated from two samples of one call."""
+        """Return how many calls of each side make a sample long enough.
+
+        The number is estimated from two samples of one call.
+        """
         # By the less of the two, as what was disturbed looks longer than it is, and long enough for one call.
         mine, other = first.net().minimum(second.net())
         most = max(1, min(_MOST_CALLS, _MOST_WEIGHT // max(1, self._weight)))
@@ -256,7 +266,9 @@ class PairedRun:
         return Calls(_calls_in_sample(mine, most_mine), _calls_in_sample(other, most))
 
     def _is_disturbed(self, timing: Timing, work: tuple[str, int, int]) -> bool:
-        """Return whether preemptions, and page faults beyond the function's own, took a large share of the CPU time.
+        """Return whether disturbances took a large share of the CPU time.
+
+        Preemptions are disturbances, and so are page faults beyond the function's own.
 
         Args:
             timing: the time of the calls, with what disturbed them.
@@ -270,7 +282,10 @@ class PairedRun:
         return _PREEMPTION_S * seen.preemptions + _FAULT_S * (seen.faults - own) > _DOMINATED * timing.cpu_s
 
     def _time_idle_calls(self, args: Sequence[tuple[Any, ...]], results: Sequence[Any], calls: Calls) -> Sides:
-        """Return the CPU seconds of a call that does nothing, with the arguments and results of each side."""
+        """Return the CPU seconds of a call that does nothing, for each side.
+
+        The call takes the arguments and returns the results of the calls that are compared.
+        """
         idle_s = []
         # Such calls take the same arguments and give back the same results, which are sent along. What comes from the
         # judged side is not sent on: it may be anything.
@@ -289,7 +304,10 @@ class PairedRun:
         return min(self._call_s, max(_SHORTEST_STOP_S, hopeless))
 
     def _call_judged(self, inputs: Inputs, seconds: float) -> Timing | None:
-        """Time calls of the judged side; return None if they took more than `seconds` and were stopped."""
+        """Time calls of the judged side, or return None if they were stopped.
+
+        They are stopped after `seconds`.
+        """
         before = self._mine.left_out_s
         try:
             return self._mine.call(inputs, seconds)
@@ -310,7 +328,9 @@ class PairedRun:
 
 
 def _calls_in_sample(each: float, most: float) -> int:
-    """Return how many calls make a sample long enough to measure: a power of two, or `most` if that is less.
+    """Return how many calls make a sample long enough to measure.
+
+    The number is a power of two, or `most` if that is less.
 
     Args:
         each: the CPU seconds of one call.

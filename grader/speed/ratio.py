@@ -64,7 +64,10 @@ class Sides(NamedTuple):
     other: float
 
     def minimum(self, more: Sides | None) -> Sides:
-        """Return the smaller time of each side in `self` and `more`; return `self` if `more` is None."""
+        """Return the smaller time of each side in `self` and `more`.
+
+        Return `self` if `more` is None.
+        """
         return self if more is None else Sides(min(self.mine, more.mine), min(self.other, more.other))
 
 
@@ -90,13 +93,19 @@ class Sample:
     stopped: bool = False
 
     def net(self) -> Sides:
-        """Return the CPU time of both sides' calls, minus that of a request and its reply if that was measured."""
+        """Return the CPU time of both sides' calls, minus that of a request and its reply.
+
+        Nothing is subtracted if the latter was not measured.
+        """
         idle = self.idle or NOTHING
         return Sides(self.cpu.mine - idle.mine, self.cpu.other - idle.other)
 
 
 def is_clearly_slower(sample: Sample, limit: float) -> bool:
-    """Return True if one sample shows that the judged side is far too slow: stopped, or above ten times the limit."""
+    """Return True if one sample shows that the judged side is far too slow.
+
+    That side was stopped, or its time is above ten times the limit.
+    """
     if sample.stopped:
         return True
     idle, (mine, other) = sample.idle, sample.cpu
@@ -104,7 +113,9 @@ def is_clearly_slower(sample: Sample, limit: float) -> bool:
 
 
 def stop_after_s(other: float, limit: float) -> float:
-    """Return the CPU seconds after which a call of the judged side is stopped: twenty times what the limit allows.
+    """Return the CPU seconds after which a call of the judged side is stopped.
+
+    They are twenty times what the limit allows.
 
     Args:
         other: the CPU seconds of a call of the other side.
@@ -150,7 +161,10 @@ class Ratio:
 
     @property
     def is_slow_by_sleep(self) -> bool:
-        """Return True if the judged side is too slow as it sleeps, for longer than a busy machine would explain."""
+        """Return True if the judged side is too slow because it sleeps.
+
+        It sleeps for longer than a busy machine would explain.
+        """
         return self.waits and self.asleep_s >= _SLEEP_S
 
 
@@ -195,14 +209,17 @@ class _Pairs:
         return any(len(taken) >= max(count, least) and self.is_one_sided(taken, far) for count, far in _ENOUGH.items())
 
     def log_cpu_ratio(self, samples: Sequence[Sample]) -> float:
-        """Return the logarithm of the judged side's mean CPU time divided by the other side's, over all samples.
+        """Return the logarithm of the ratio of both sides' mean CPU times, over all samples.
 
-        A mean is that of the lowest third of the times, and the time for a request and its reply is subtracted.
+        The ratio is the judged side's time divided by the other side's. A mean is that of the lowest third of the
+        times, and the time for a request and its reply is subtracted.
         """
         return _log_ratio(_net_times(samples, self.idle or NOTHING))
 
     def is_one_sided(self, samples: Sequence[Sample], factor: float) -> bool:
-        """Return True if nearly all samples lie on one side of the limit, and their ratio is far from the limit.
+        """Return True if the samples lie clearly on one side of the limit.
+
+        Nearly all lie on that side, and their ratio is far from the limit.
 
         Args:
             samples: the samples of a pair of workers.
@@ -217,14 +234,21 @@ class _Pairs:
         return agreed and abs(self.log_cpu_ratio(samples) - middle) > factor
 
     def mostly_sleeps(self, samples: Sequence[Sample]) -> bool:
-        """Return whether the judged side sleeps much longer than it works, beyond what the other side does."""
+        """Return whether the judged side sleeps much longer than it works.
+
+        Only sleep beyond that of the other side counts.
+        """
         mine, other = _net_times(samples, self.idle or NOTHING)
         # A busy machine keeps both sides waiting. What the other side waits too is not held against the student.
         whole = mine + _asleep_s(samples)
         return whole > _WAITING[0] * mine and whole > _WAITING[1] * self.limit * other
 
     def vote(self, samples: Sequence[Sample]) -> int:
-        """Return the votes of a pair of workers, by its samples: 1 or 2 above the limit, -1 to -3 below it."""
+        """Return the votes of a pair of workers: above 0 if the judged side is too slow.
+
+        A fast side has votes below 0. A pair has 1 vote, 2 if it was stopped or is clear, and 3 if it is far below the
+        limit.
+        """
         if samples[-1].stopped:
             return 2
         if self.mostly_sleeps(samples):
@@ -292,7 +316,10 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
 
 
 def _asleep_s(samples: Sequence[Sample]) -> float:
-    """Return the seconds per call in which the judged side neither ran nor was ready to run, minus the other side's."""
+    """Return the seconds per call that the judged side slept longer than the other side.
+
+    A side sleeps while it neither runs nor is ready to run.
+    """
     return _mean_of_lowest_third([each.asleep.mine for each in samples]) - _mean_of_lowest_third(
         [each.asleep.other for each in samples]
     )
@@ -303,7 +330,10 @@ def _log_ratio(times: Sides) -> float:
 
 
 def _net_times(samples: Sequence[Sample], idle: Sides) -> Sides:
-    """Return for each side the mean of the lowest third of its CPU times, minus that of a request and its reply."""
+    """Return the mean CPU time of each side, minus that of a request and its reply.
+
+    A mean is that of the lowest third of the times.
+    """
     # Subtracting can leave nothing of a very short call. A twentieth stays, so that logarithms exist and no ratio is
     # made of noise alone.
     gross = (

@@ -116,7 +116,7 @@ class TimedWorker:
         self._reply_cpu = 0.0
 
     def call(self, inputs: Inputs, seconds: float | None = None, *, idle: bool = False) -> Timing:
-        """Call the function once for each of the inputs, and return the time that the calls took together.
+        """Call the function once for each of the inputs, and time these calls together.
 
         Args:
             inputs: the arguments of the calls.
@@ -134,10 +134,10 @@ class TimedWorker:
             return self._time_request(inputs, seconds or connection.limits.call_s, idle=idle)
 
     def memory_growth(self, inputs: Inputs) -> tuple[clock.MemoryUse, clock.MemoryUse, Any] | None:
-        """Call the function once; return the memory of its process before and after the call, and its result.
+        """Measure the memory of the worker's process before and after one call.
 
-        Return None if the system does not show the memory. The arguments are resident before, and the result is sent
-        afterwards.
+        Return both, and the result of the call. Return None if the system does not show the memory. The arguments are
+        resident before, and the result is sent afterwards.
         """
         with self._prepare_call(inputs):
             worker, seconds = self.connection.live_worker(), self.connection.limits.call_s
@@ -151,7 +151,10 @@ class TimedWorker:
 
     @contextmanager
     def _prepare_call(self, inputs: Inputs) -> Iterator[None]:
-        """Load the module, and send arguments full of zeros; in the `with` block `_write_inputs` replaces the zeros."""
+        """Load the module, and send arguments full of zeros.
+
+        In the `with` block `_write_inputs` replaces the zeros.
+        """
         connection, started = self.connection, time.monotonic()
         try:
             if connection.record.renew is not None:
@@ -174,21 +177,24 @@ class TimedWorker:
             self._mapped = None
 
     def add_late_work(self) -> None:
-        """Add the CPU time that the worker used after its last reply to the time of the calls of that reply."""
+        """Add the CPU time that the worker used after a reply to the `Timing` of that reply."""
         if self._last is not None:
             self._last.cpu_s += self._take_late_cpu_s()
 
     def _take_late_cpu_s(self) -> float:
-        """Return the worker's CPU seconds since its last reply or the last call of this method, whichever is later.
+        """Return the CPU seconds that the worker used since its last reply.
 
-        Return 0 before the first timed reply.
+        Seconds that an earlier call of this method returned do not count again. Return 0 before the first timed reply.
         """
         now = self._cpu()
         late, self._reply_cpu = now - self._reply_cpu, now
         return late if self._last is not None else 0.0
 
     def _time_request(self, inputs: Inputs, seconds: float, *, idle: bool) -> Timing:
-        """Send a request with inputs, and return its times with the results; if `idle`, of a call that does nothing."""
+        """Send a request with inputs, and return its times with the results.
+
+        If `idle` is True, the request calls a function that does nothing.
+        """
         late, worker, started = self._take_late_cpu_s(), self.connection.live_worker(), time.monotonic()
         message = self._message(inputs, ["name", "", "echo_last_argument"] if idle else self._child)
         try:
@@ -213,7 +219,10 @@ class TimedWorker:
         return {"do": "go", "function": child, "in_place": inputs.in_place, "hold": hold}
 
     def _write_inputs(self, inputs: Inputs) -> list[Any]:
-        """Write the inputs' elements into shared memory and return []; if none is shared, return the blocks to send."""
+        """Write the inputs' elements into shared memory, or return the blocks to send.
+
+        Return [] if the elements were written.
+        """
         if self._mapped is None:
             return padded_blocks(inputs.blocks)
         for start, block in zip(inputs.starts, inputs.blocks, strict=True):
