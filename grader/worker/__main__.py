@@ -30,7 +30,10 @@ def _import_libraries(what: str) -> Libraries:
 
 
 def main() -> None:
-    """Run a worker server, or a worker that is a fresh interpreter, as the arguments of this process say."""
+    """Run the worker server, or one worker in this fresh interpreter.
+
+    The arguments of the process decide: see the docstring of this module.
+    """
     libraries = _import_libraries(sys.argv[1])
     if sys.argv[2] == "server":
         from grader.worker import server

@@ -44,7 +44,9 @@ class AbsentPackages(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Raise an error for a module of a forbidden package, else return None; part of the protocol of finders.
+        """Raise an error for a module of a forbidden package; return None for any other.
+
+        Part of the protocol of finders.
 
         Args:
             fullname: the full name of the module.
@@ -93,7 +95,7 @@ class PlainModules(OwnModules):
         self._packages = frozenset(packages)
 
     def install(self) -> None:
-        """Make import statements prefer the submission's modules to installed ones, and fail for forbidden packages."""
+        """Make imports prefer the submission's modules, and fail for forbidden packages."""
         super().install()
         sys.meta_path.insert(0, AbsentPackages(self._packages))
 
@@ -118,7 +120,10 @@ class PlainModules(OwnModules):
                     vars(module).setdefault(name, Absent(package))
 
     def _may_be_left_out(self, node: ast.stmt, package: str) -> bool:
-        """Return whether a statement that raised can be skipped, because it needs a package that workers do not have.
+        """Return whether a statement that raised can be skipped, because a package is missing.
+
+        True if the exercise forbids the package. True, too, if the statement itself imports the package, and the
+        submission has no module of this name.
 
         Args:
             node: the statement.
@@ -142,7 +147,10 @@ def _with_split_imports(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _future_flags(node: ast.stmt) -> int:
-    """Return the compiler flags that an import from `__future__` sets for later statements; 0 for any other one."""
+    """Return the compiler flags that an import from `__future__` sets.
+
+    The flags hold for later statements. Any other statement has the flags 0.
+    """
     if not isinstance(node, ast.ImportFrom) or node.module != "__future__":
         return 0
     flags = 0

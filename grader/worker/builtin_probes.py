@@ -47,9 +47,10 @@ _PLAIN = (int, float, complex, str, list, tuple, dict, type(None))
 
 
 def take_moments() -> list[list[Any]]:
-    """Return the spans of virtual time since the last call, as rows of `rows_of`; [] without a simulated accelerator.
+    """Return the spans of virtual time as rows of `rows_of`, and delete the spans.
 
-    The first call returns the spans since the start. If there are more than `_MOST_SPANS`, the rest is discarded.
+    So each call returns the spans since the call before. If there are more than `_MOST_SPANS`, the rest is discarded.
+    Without a simulated accelerator the list is empty.
     """
     machine = machine_or_none()
     if machine is None:
@@ -73,14 +74,17 @@ def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs
 
 
 def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
-    """Call a function; return its result, standard output, standard error, warnings, and whether warnings still work.
-
-    The last is False if student code has silenced warnings for good.
+    """Call a function; return its result, what it printed, and what it warned of.
 
     Args:
         function: the student's function.
         args: its arguments.
         kwargs: its arguments by name.
+
+    Returns:
+        A list of the result, the text on standard output, the text on standard error, the warnings, and whether
+        warnings are still shown. A warning is a list of its category and its text. Warnings are not shown any more if
+        student code has silenced them for good.
     """
     always = torch.is_warn_always_enabled()
     # PyTorch gives many of its warnings once in a process, so the second check of it would hear nothing. Those of the
@@ -94,7 +98,7 @@ def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any
 
 
 def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
-    """Call a module and `backward`; return how many parameters are trainable, and which of them get no gradient.
+    """Call a module and `backward`, and find the parameters that get no gradient.
 
     `backward` starts at the sum of the squared result. A gradient of zeros alone counts as no gradient.
 
@@ -115,7 +119,7 @@ def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
 def training_step(
     function: Callable[..., Any], batch: Sequence[Any], model: str, loss: str, optimizer: str, steps: int, seed: int
 ) -> list[Any]:
-    """Call a student's training step several times; return the last result, and the parameters before and afterwards.
+    """Call a student's training step several times, with a new model.
 
     A call is `function(model, loss, optimizer, *batch)`.
 
@@ -143,7 +147,7 @@ def training_step(
 
 
 def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, batch_size: int, seed: int) -> list[Any]:
-    """Call a student's evaluation with a model and a loader over data; return its result, and what it did to the model.
+    """Call a student's evaluation with a new model and a loader over data.
 
     The call is `function(model, loader)`.
 
@@ -172,10 +176,11 @@ def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, ba
 
 
 def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[torch.Tensor | None]]:
-    """Call a function with floating-point tensors that require a gradient; return its result and the gradients.
+    """Call a function; return its result and the gradients of its positional arguments.
 
-    The gradients are those of `result.sum()`, one for each positional argument. The gradient is None for an argument
-    that is not a floating-point tensor, or that the result does not depend on.
+    Each argument that is a tensor of a floating-point or complex dtype is replaced by a copy that requires a gradient.
+    The gradients are those of `result.sum()`. The gradient is None for any other argument, and for one that the result
+    does not depend on.
     """
     # New leaves, so that the gradients are those of this call, and nothing is added to a tensor of the check's.
     fresh = [_with_gradient(arg) for arg in args]
@@ -190,9 +195,10 @@ def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[
 
 
 def keeps_gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
-    """Return whether calls leave `requires_grad` and `grad` of their tensor arguments unchanged.
+    """Return whether a function leaves `requires_grad` and `grad` of its arguments unchanged.
 
     The function is called twice: with floating-point tensors that require a gradient, and with copies of the arguments.
+    What a call raises is ignored.
     """
     same_grads = True
     for requires_grad in (True, False):
@@ -214,7 +220,9 @@ _ROUGHLY = {"eps": 1e-2, "atol": 1e-2, "rtol": 1e-2}
 
 
 def gradcheck(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
-    """Compare gradients with finite differences in float64; return a text on how they differ, "" if they agree.
+    """Compare the gradients of a function with finite differences in float64.
+
+    Return a text on how they differ, "" if they agree.
 
     A result in a less precise dtype than float64 rounds the differences, though the gradient may be right. So a float32
     result gets larger steps and a larger tolerance. A float16 or bfloat16 result only has to require a gradient.
@@ -240,7 +248,9 @@ def _with_gradient(arg: Any) -> Any:
 
 
 def run_on_ranks(function: Callable[..., Any], each: Sequence[list[Any]]) -> list[dict[str, Any]]:
-    """Call a function on several ranks, one for each list of arguments, and return how each rank ended.
+    """Call a function on several ranks, and return how each rank ended.
+
+    There is one rank for each list of arguments in `each`.
 
     Returns:
         A dict for each rank. Its key `ended` is "returned", "raised", "waits" (for other ranks in a collective) or
@@ -259,7 +269,10 @@ def run_on_ranks(function: Callable[..., Any], each: Sequence[list[Any]]) -> lis
 
 
 def _start_rank(function: Callable[..., Any], args: list[Any], rank: int, size: int, folder: str) -> int:
-    """Fork a child that runs one rank and writes its result into the folder; return its process id."""
+    """Fork a child that runs one rank, and return its process id.
+
+    The child writes its result into a file of the folder, with the rank as its name.
+    """
     pid = os.fork()
     if pid:
         return pid

@@ -51,7 +51,9 @@ _ESCAPES = {name: name for name in ("tolist", "numpy", "item", "data_ptr", "appl
 
 
 def count_costs(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Call a function with gradients off; return its result and its costs, by the names of `check.costs.Counts`.
+    """Call a function with gradients off, and return its result and its costs.
+
+    The costs are a dict by the names of `check.costs.Counts`.
 
     Args:
         function: the student's function.
@@ -88,7 +90,10 @@ def count_costs(function: Callable[..., Any], args: list[Any], kwargs: dict[str,
 
 
 def rows_of(spans: Sequence[Span]) -> list[list[Any]]:
-    """Return a row for each span of virtual time: name, place, start, end, stream, unit, bytes and shapes."""
+    """Return a row for each span of virtual time.
+
+    A row has the name, place, start, end, stream, unit, bytes and shapes of a span.
+    """
 
     def row(one: Span) -> list[Any]:
         times = float(one.start), float(one.end)
@@ -98,15 +103,18 @@ def rows_of(spans: Sequence[Span]) -> list[list[Any]]:
 
 
 def warm_up() -> None:
-    """Count the costs of one call before workers are forked, so that they inherit what PyTorch sets up in it."""
+    """Count the costs of one call before workers are forked.
+
+    So the workers inherit what PyTorch sets up in such a call.
+    """
     count_costs(lambda x: x[x > 0].square().sum(), [torch.zeros(8)], {})
 
 
 def call_with_poisoned_memory(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Call a function while uninitialized memory holds NaN, or the largest integer; return its result.
+    """Call a function while uninitialized memory holds NaN, and return its result.
 
-    PyTorch fills the memory that `empty` returns. Student code can switch that off, so freed memory is filled with NaN
-    before the call, too: the allocator reuses it first.
+    In dtypes of integers it holds the largest integer. PyTorch fills the memory that `empty` returns. Student code can
+    switch that off, so freed memory is filled with NaN before the call, too: the allocator reuses it first.
 
     Args:
         function: the student's function.
@@ -150,7 +158,10 @@ class LineCounter:
         sys.settrace(None)
 
     def _trace_call(self, frame: types.FrameType, event: str, arg: object) -> Callable[..., Any] | None:
-        """Return the tracer of lines if the function that is called is one of the submission's, else None."""
+        """Return the tracer of lines for a function of the submission, None for any other.
+
+        Python calls this for each call of a function, after `sys.settrace`.
+        """
         if not frame.f_code.co_filename.startswith(self._start):
             return None
         return self._trace_line(frame, "line", arg)
@@ -188,7 +199,10 @@ class Operators(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Return False, so that the first operator does not import PyTorch's compiler (820 modules, about a second)."""
+        """Return False, so that the first operator does not import PyTorch's compiler.
+
+        The compiler has 820 modules, and its import takes about a second.
+        """
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -233,7 +247,10 @@ class _StorageCounter:
         self._live: dict[int, tuple[weakref.ref[torch.UntypedStorage], int]] = {}
 
     def count(self, storages: Iterator[torch.UntypedStorage]) -> None:
-        """Add the bytes of new storages that an operator returned, and the growth of older ones, to the totals."""
+        """Add the bytes of storages that an operator returned to the totals.
+
+        A new storage counts in full, an older one by its growth, and one of the arguments not at all.
+        """
         for storage in storages:
             key, start = storage._cdata, storage.data_ptr()
             # Memory of an argument is not new, nor is a tensor over an array that was given: it has a storage of its
@@ -253,14 +270,17 @@ class _StorageCounter:
         self.peak = max(self.peak, self._alive)
 
     def _forget_storage(self, key: int, _: object) -> None:
-        """Subtract the bytes of a freed storage; a weak reference calls this before new memory gets the address."""
+        """Subtract the bytes of a freed storage from those that are alive.
+
+        A weak reference calls this before new memory can get the same address.
+        """
         self._alive -= self._live.pop(key)[1]
 
 
 def storages(value: Any) -> Iterator[torch.UntypedStorage]:
-    """Yield the storages of all plain strided tensors in a value, except those on the meta or a simulated device.
+    """Yield the storages of all plain strided tensors in a value.
 
-    The simulated device counts its own memory.
+    Tensors on the meta device or a simulated device are left out; the simulated device counts its own memory.
     """
     for tensor in nested_values(value):
         plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided

@@ -46,7 +46,10 @@ class OwnModules(SourceLoader):
         return self._folder
 
     def install(self) -> None:
-        """Make import statements prefer the submission's modules to installed ones, even to those loaded already."""
+        """Make imports prefer the submission's modules to installed ones.
+
+        Installed modules that are loaded already are replaced, too.
+        """
         place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
         sys.meta_path.insert(place, self)
         taken = (self._names - {*sys.builtin_module_names}) & sys.modules.keys()
@@ -72,7 +75,9 @@ class OwnModules(SourceLoader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec of a module of the submission, None for any other; part of the protocol of finders.
+        """Return the spec of a module of the submission; None for any other module.
+
+        Part of the protocol of finders.
 
         Args:
             fullname: the full name of the module.
@@ -95,7 +100,10 @@ class OwnModules(SourceLoader):
         return None
 
     def _file_of(self, fullname: str) -> str:
-        """Return the path of a module's file from the folder; "" if the submission has no such file."""
+        """Return the path of a module's file, relative to the folder.
+
+        "" if the submission has no such file.
+        """
         place = fullname.replace(".", "/")
         return next((file for file in (f"{place}/__init__.py", f"{place}.py") if file in self._files), "")
 
@@ -117,9 +125,10 @@ class OwnModules(SourceLoader):
         return self._files[place]
 
     def _is_imported(self, name: str) -> bool:
-        """Return whether the submission imports a module of this name, or `load` was called with it.
+        """Return whether the submission imports a module of this name.
 
-        The first call may parse all files, so call this only if an installed library has a module of this name, too.
+        The name of a module that `load` was called for counts, too. The first call may parse all files, so call this
+        only if an installed library has a module of this name.
         """
         return name in self._asked or name in self._imported_packages
 

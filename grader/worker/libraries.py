@@ -55,7 +55,8 @@ class Libraries:
 
         Args:
             table: the objects of the request, which the reply refers to.
-            child_of_object: a function that returns the list that replaces an object that is not a value.
+            child_of_object: a function that gets an object that is not a value, and returns the list that replaces this
+                object.
         """
         return PlainEncoder(table, child_of_object, answers=True)
 
@@ -64,7 +65,7 @@ class Libraries:
 
         Args:
             table: the table that gets the objects of the request.
-            object_of_child: a function that returns the object of this process that a request names.
+            object_of_child: a function that finds the object of this process that a request names.
         """
         return PlainDecoder(table, object_of_child)
 
@@ -86,7 +87,9 @@ class Libraries:
         return PlainModules(folder, files, without)
 
     def set_device_mode(self, mode: str) -> None:
-        """Set, for the life of this process, which accelerator PyTorch finds; see `surroundings.set_device_mode`.
+        """Set which accelerator PyTorch finds, for the life of this process.
+
+        See `surroundings.set_device_mode`.
 
         Raises:
             ValueError: the mode is not "none", which is the only one without PyTorch.
@@ -95,11 +98,21 @@ class Libraries:
             raise ValueError(f"there is no device {mode!r} without PyTorch")
 
     def record_import(self) -> None:
-        """Record the state that the import of the submission has changed; nothing in a worker without PyTorch."""
+        """Record the state that the import of the submission has changed.
+
+        Do nothing in a worker without PyTorch.
+        """
 
     def seed(self, number: int) -> None:
         """Seed all generators that student code draws from."""
         random.seed(number)
 
     def write_inputs(self, blocks: Sequence[Any], data: memoryview) -> None:
-        """Write the elements of new inputs into the arguments of the timed calls; do nothing without PyTorch."""
+        """Write the elements of new inputs into the arguments of the timed calls.
+
+        Do nothing without PyTorch.
+
+        Args:
+            blocks: the memory of the arguments, in the order in which their elements follow in `data`.
+            data: the new elements, block after block, each padded as in a message.
+        """

@@ -26,15 +26,20 @@ _LIBRARIES = {"np": "numpy", "torch": "torch"}
 
 
 def echo_last_argument(*args: Any) -> Any:
-    """Return the last argument; a call of it measures the time of a request and its reply alone."""
+    """Return the last argument.
+
+    A call of this measures the time of a request and its reply alone.
+    """
     return args[-1]
 
 
 def run_snippet(module: str, text: str) -> str:
-    """Run lines as at a prompt, with the names of a module; return what they print, values of expressions included.
+    """Run lines as at a prompt, and return what they print.
+
+    The prompt also prints the values of expressions. The lines may use the names of a module.
 
     Args:
-        module: the name of the exercise module, which is loaded.
+        module: the name of this module, that of the exercise, which is loaded.
         text: the lines, which the author of the course wrote.
     """
     libraries = {name: sys.modules[each] for name, each in _LIBRARIES.items() if each in sys.modules}
@@ -69,7 +74,10 @@ def run_program(text: str) -> str:
 
 
 def is_instance(obj: Any, kind: Any) -> bool:
-    """Return whether an object is an instance of a class; the class may be given as text, such as "module.Name"."""
+    """Return whether an object is an instance of a class.
+
+    The class may be text, such as "module.Name".
+    """
     if isinstance(kind, str):
         return any(f"{base.__module__}.{base.__qualname__}" == kind for base in type(obj).__mro__)
     return isinstance(obj, kind)
@@ -89,14 +97,17 @@ def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs
 
 
 def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
-    """Call a function; return its result, standard output, standard error, warnings, and whether warnings still work.
-
-    The last is False if student code has silenced warnings for good.
+    """Call a function; return its result, what it printed, and what it warned of.
 
     Args:
         function: the student's function.
         args: its arguments.
         kwargs: its arguments by name.
+
+    Returns:
+        A list of the result, the text on standard output, the text on standard error, the warnings, and whether
+        warnings are still shown. A warning is a list of its category and its text. Warnings are not shown any more if
+        student code has silenced them for good.
     """
     out, err = io.StringIO(), io.StringIO()
     with (

@@ -42,7 +42,10 @@ from grader.worker.libraries import Libraries
 
 
 def run_spawned(libraries: Libraries) -> None:
-    """Run a worker in this fresh interpreter: confine it, and answer requests on the standard streams."""
+    """Run this fresh interpreter as a worker, on its standard streams.
+
+    Confine the process, then answer the requests that arrive there.
+    """
     # The channel moves out of the way: what student code prints must not be read as frames.
     channel, sandbox = Channel(standard_streams(), trusts=True), Sandbox()
     sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115  lives as long as the process
@@ -55,12 +58,14 @@ def run_spawned(libraries: Libraries) -> None:
 
 
 def run_forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> None:
-    """Run a forked worker: wait for its `StartWorker` message, confine it, and answer requests; never return.
+    """Run this forked process as a worker, and never return.
+
+    Wait for the `StartWorker` message, confine the process, and answer requests.
 
     Args:
-        orders: the socket on which this message arrives.
-        sandbox: the sandbox that confines it.
-        libraries: the libraries that it has.
+        orders: the socket on which the `StartWorker` message arrives.
+        sandbox: the sandbox that confines the worker.
+        libraries: the libraries that the worker has.
     """
     kernel.set_name("grade-worker")
     if sys.platform == "linux":
@@ -102,7 +107,10 @@ def _confine_and_serve(channel: Channel, sandbox: Sandbox, wanted: StartWorker, 
 def _warning_line(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
-    """Return a warning as one marked line, so that a report can tell it from what the student printed."""
+    """Return a warning as one marked line.
+
+    By the mark, a report can tell the warning from what the student printed.
+    """
     del line
     return f"{WARNED}{filename}:{lineno}: {category.__name__}: {' '.join(str(message).split())}\n"
 
@@ -157,7 +165,10 @@ class TimeIsOver(BaseException):
 
 
 def _install_stop_handlers() -> None:
-    """Have student code raise `TimeIsOver` at SIGUSR1, and `BdbQuit` at a breakpoint, which would wait for input."""
+    """Make student code raise at SIGUSR1 and at breakpoints.
+
+    SIGUSR1 raises `TimeIsOver`. A breakpoint, which would wait for input, raises `BdbQuit`.
+    """
     sys.breakpointhook = _stop_at_breakpoint
     if hasattr(signal, "SIGUSR1"):
         signal.signal(signal.SIGUSR1, _raise_time_is_over)
@@ -198,7 +209,11 @@ class LoadedModule:
         self._own: Operations = {"probe": self._load_probe, "prepare": lambda *_: None}
 
     def answer(self, frame: Frame) -> Reply:
-        """Do what a request asks, and return the reply; an exception of student code is part of the reply."""
+        """Do what a request asks, and return the reply.
+
+        An exception of student code is part of the reply. Objects that the check process has dropped are forgotten
+        first.
+        """
         do, libraries = frame.tree["do"], self._libraries
         libraries.begin_request(timed=do in _TIMED)
         for number in frame.tree.get("dropped", ()):
@@ -222,7 +237,11 @@ class LoadedModule:
         return self._reply(table, _ON_OBJECTS.get(do) or self._own[do], *values)
 
     def _reply(self, table: ObjectTable, do: Callable[..., Any], *args: Any) -> Reply:
-        """Call a function, and return its result or its exception as a reply."""
+        """Call a function, and return its result or its exception as a reply.
+
+        The reply also has what the function changed of the arguments, even if it raised. `table` has the objects of the
+        request.
+        """
         error = None
         try:
             try:
@@ -245,7 +264,11 @@ class LoadedModule:
     # -- objects that stay here ---------------------------------------------------------------------------------------
 
     def _encode_object(self, value: Any) -> list[Any]:
-        """Return the part of a message that stands for an object of this process: its number and its type's name."""
+        """Return the list that stands for an object of this process in a message.
+
+        It has the word "proxy", the object's number and the name of its type. An object without a number gets one, and
+        is kept under it.
+        """
         number = self._numbers.get(id(value))
         if number is None:
             number = self._last_number = self._last_number + 1
@@ -253,11 +276,12 @@ class LoadedModule:
         return ["proxy", number, str(type(value).__name__)[:100]]
 
     def _object_of(self, kind: str, *place: Any) -> Any:
-        """Return the object that a request names: by its number, or by its name in the student's or a probe's module.
+        """Return the object that a request names, by its number or by a module and a name.
 
         Args:
-            kind: "proxy" for an object with a number; else it has a name.
-            place: the number; or the module, which is "student" or a probe's, and the name of the object in it.
+            kind: "proxy" for an object with a number; any other word for one with a name.
+            place: the number; or the module and the name of the object in it, "" for the module itself. The module is
+                "student", "probe:NAME", or "" for the built-in probes.
         """
         if kind == "proxy":
             return self._objects[place[0]]
@@ -313,8 +337,11 @@ class LoadedModule:
     def _run_prepared_calls(self, frame: Frame, function: Any) -> Reply:
         """Make the prepared timed calls, and return their replies as one reply.
 
+        The arguments of the calls came with the last request `prepare`. If the frame has elements of new inputs, they
+        are first written into these arguments. If `in_place` is true in the frame, each reply has the arguments, too.
+
         If `hold` is true in the frame, make only the first call, keep its result for a request of `results`, and return
-        an empty reply. If the frame has elements of new inputs, they are first written into the arguments.
+        an empty reply.
         """
         blocks, in_place = self._prepared.blocks, frame.tree["in_place"]
         if len(frame.data):
@@ -335,7 +362,10 @@ class LoadedModule:
         return self._make_calls([])
 
     def _make_calls(self, calls: Iterable[Callable[[], Any]]) -> Reply:
-        """Make calls, and return their replies as one reply; each result is copied as soon as its call has ended."""
+        """Make calls, and return their replies as one reply.
+
+        Each result is copied as soon as its call has ended.
+        """
         replies = []
         for call in calls:
             tree, data = self._reply(ObjectTable(), call)
@@ -385,7 +415,9 @@ def _flush_output() -> None:
 
 
 def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -> dict[str, Any]:
-    """Return an exception as a dict for JSON: its type, nearest builtin type, shortened text, and the student's lines.
+    """Return an exception as a dict for JSON.
+
+    The dict has its type, its nearest builtin type, its shortened text, and the student's lines.
 
     Args:
         error: the exception.
@@ -444,7 +476,10 @@ def _text_of_error(error: BaseException) -> str:
 
 
 def _did_you_mean(error: BaseException) -> str:
-    """Return ". Did you mean: ...?", as Python prints it for a NameError or an AttributeError; "" for no near name."""
+    """Return Python's hint ". Did you mean: ...?" for a NameError or an AttributeError.
+
+    "" for any other error, and if no known name is similar.
+    """
     if type(error) not in (NameError, AttributeError):
         return ""
     name = str(getattr(error, "name", ""))

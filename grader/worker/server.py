@@ -89,7 +89,7 @@ def run(host: int, reached: start_messages.Launched, libraries: Libraries) -> No
 
 
 def _sandbox_of(reached: start_messages.Launched) -> Sandbox:
-    """Return the sandbox of the level of confinement that the launcher reached."""
+    """Return the sandbox for the confinement that the launcher reached."""
     if reached.proc is not None:
         return Full(reached.proc)
     return Reduced(reached.readable, reached.listed) if reached.readable else Sandbox()
@@ -158,7 +158,11 @@ class _Server:
                 self._end_workers(lane, all_of_them=True)
 
     def _take_worker(self, wanted: start_messages.StartWorker) -> _Spare | None:
-        """Return a forked worker for a request: the spare one, or a new one; None if the system refuses to fork."""
+        """Return the spare worker, or a newly forked one; None if the system refuses to fork.
+
+        A worker that may start processes is always a new one. The first time that a worker needs a simulated
+        accelerator, import all modules of the accelerator, and end the spare worker.
+        """
         # Not before it is needed: it takes half a second, and most exercises never see a device. Once here, and not in
         # each worker.
         if wanted.simulates and not self._simulates:
@@ -182,7 +186,10 @@ class _Server:
         descriptors: list[int],
         spare: _Spare,
     ) -> None:
-        """Send a forked worker its `StartWorker` message, report it to its lane, and fork the next spare worker."""
+        """Send a forked worker its `StartWorker` message, and report the worker to its lane.
+
+        Then fork the next spare worker.
+        """
         # Entered before its orders are sent: should it die at once, its end is reported to its lane.
         together = wanted.together_mb << 20 if wanted.limits.processes > 1 else 0
         self._workers[spare.pid] = _Assignment(lane, status, wanted.spared, together)
@@ -203,7 +210,10 @@ class _Server:
             kernel.collapse_pages(self._reached.proc)
 
     def _end_worker(self, pid: int, status: socket.socket) -> None:
-        """End a worker because its lane shut its socket down; `_reap_worker` still reports the end on that socket."""
+        """End a worker, because its lane has shut down the worker's socket.
+
+        `_reap_worker` still reports the end on that socket.
+        """
         if pid in self._workers:  # or it was reaped a moment ago, in the same turn of the loop
             self._selector.unregister(status)
             self._sandbox.end(pid)
@@ -235,7 +245,9 @@ class _Server:
                 self._sandbox.end(pid)
 
     def _fork_worker(self, *, starts_processes: bool = False) -> _Spare | None:
-        """Fork a worker that waits for its `StartWorker` message; return None if the system refuses to fork.
+        """Fork a worker that waits for its `StartWorker` message.
+
+        Return None if the system refuses to fork.
 
         Args:
             starts_processes: True if the worker may start processes; see `Sandbox.fork`.

@@ -34,7 +34,10 @@ _set_malloc = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "li
 
 
 def seed(number: int, *, devices: bool) -> None:
-    """Seed all generators that student code draws from; those of accelerators only if `devices` is true."""
+    """Seed all generators that student code draws from.
+
+    The generators of accelerators are seeded only if `devices` is true.
+    """
     random.seed(number)
     np.random.seed(number % 2**32)
     if devices:
@@ -57,16 +60,20 @@ def fill_memory(on: bool) -> None:
 
 
 def avoid_compiler() -> None:
-    """Replace `torch.compile`, and keep functions of PyTorch from importing the compiler, in this process."""
+    """Keep PyTorch from importing its compiler in this process.
+
+    `torch.compile` is replaced, too.
+    """
     slow_imports.skip_slow_imports()
     disable_torch_compile()
 
 
 def disable_torch_compile() -> None:
-    """Replace `torch.compile` by a function that compiles nothing: the compiler starts programs, which is not allowed.
+    """Replace `torch.compile` by a function that compiles nothing.
 
-    PyTorch does the same with `TORCHDYNAMO_DISABLE=1`, but loads the compiler first, which takes seconds. A module is
-    wrapped, so that the names in its `state_dict` begin with `_orig_mod.`, as everywhere.
+    The compiler starts programs, which is not allowed. PyTorch does the same with `TORCHDYNAMO_DISABLE=1`, but loads
+    the compiler first, which takes seconds. A module is wrapped, so that the names in its `state_dict` begin with
+    `_orig_mod.`, as everywhere.
     """
     os.environ["TORCHDYNAMO_DISABLE"] = "1"
 
@@ -82,7 +89,9 @@ def disable_torch_compile() -> None:
 
 
 def set_device_mode(mode: str) -> AcceleratorFunctions | None:
-    """Set, for the life of this process, which accelerator PyTorch finds in it: a simulated one, CUDA, or none.
+    """Set which accelerator PyTorch finds, for the life of this process.
+
+    It is a simulated one, CUDA, or none.
 
     Args:
         mode: "sim" for a simulated accelerator of two devices, "sim-cuda" for one that calls itself cuda, "cuda" for
@@ -137,9 +146,12 @@ class Mirrors:
         self._pairs.clear()
 
     def to_host(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
-        """Copy a CUDA tensor's memory to its mirror on the CPU; return a CPU tensor on the mirror, and the device.
+        """Copy a CUDA tensor's memory to its mirror on the CPU.
 
-        Tensors that share memory on the device share a mirror. Return None for a tensor that cannot be mirrored.
+        Tensors that share memory on the device share a mirror.
+
+        Returns:
+            A CPU tensor on the mirror, and the name of the device; None for a tensor that cannot be mirrored.
         """
         if not self._ours(tensor):
             return None
@@ -155,7 +167,11 @@ class Mirrors:
             return _view(tensor, host), str(tensor.device)
 
     def to_device(self, tensor: torch.Tensor, device: str) -> torch.Tensor:
-        """Return a tensor on the device, over the memory that a CPU tensor's storage mirrors, or over a copy of it."""
+        """Return the tensor on the device that a CPU tensor stands for.
+
+        This tensor is a view of the CUDA memory that the CPU tensor's storage mirrors, or of a copy of that storage if
+        it mirrors no memory. With "cpu" as `device`, return the CPU tensor.
+        """
         if device == "cpu":
             return tensor
         with torch.no_grad(), torch.inference_mode(False):
@@ -168,7 +184,10 @@ class Mirrors:
 
 
 def is_plain_on_cuda(tensor: torch.Tensor) -> bool:
-    """Return whether a tensor is on CUDA and plain: a `Tensor` or `Parameter` itself, strided and not nested."""
+    """Return whether a tensor is a plain tensor on CUDA.
+
+    Plain means: not of a subclass other than `Parameter`, strided, and not nested.
+    """
     plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
     return plain and tensor.device.type == "cuda" and not tensor.is_nested
 

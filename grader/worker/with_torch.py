@@ -42,7 +42,10 @@ class WithTorch(Libraries):
         self._accelerator: AcceleratorFunctions | None = None
 
     def check_machine(self) -> None:
-        """Exit unless a forked child can run an operation of PyTorch on two threads; on some machines it hangs."""
+        """Exit unless a forked child can run an operation of PyTorch on two threads.
+
+        On some machines such a child hangs.
+        """
         pid = os.fork()
         if pid == 0:
             signal.alarm(_SELF_CHECK_S)  # ends it if it hangs
@@ -54,7 +57,11 @@ class WithTorch(Libraries):
             sys.exit("a forked child cannot run a parallel operation of torch on this machine; use --start spawn")
 
     def preload(self) -> None:
-        """Import modules that PyTorch and NumPy would import in each worker, and warm up the counting of costs."""
+        """Import what workers use of PyTorch and NumPy, and warm up the counting of costs.
+
+        Modules that are loaded here need not be loaded in each worker. `torch.compile` is replaced: see
+        `surroundings.avoid_compiler`.
+        """
         for name in _PRELOADED:
             importlib.import_module(name)
         surroundings.avoid_compiler()
@@ -74,7 +81,8 @@ class WithTorch(Libraries):
 
         Args:
             table: the objects of the request, which the reply refers to.
-            child_of_object: a function that returns the list that replaces an object that is not a value.
+            child_of_object: a function that gets an object that is not a value, and returns the list that replaces this
+                object.
         """
         return Encoder(table, child_of_object, answers=True, accelerator=self._accelerator)
 
@@ -83,12 +91,15 @@ class WithTorch(Libraries):
 
         Args:
             table: the table that gets the objects of the request.
-            object_of_child: a function that returns the object of this process that a request names.
+            object_of_child: a function that finds the object of this process that a request names.
         """
         return Decoder(table, object_of_child, answers=True, accelerator=self._accelerator)
 
     def begin_request(self, *, timed: bool) -> None:
-        """Switch the filling of new memory on; for a timed request off, since the filling takes time."""
+        """Switch the filling of new memory on or off for a request.
+
+        It is off for a timed request, since filling takes time. The accelerator is prepared for the request, too.
+        """
         if timed is not self._timed:
             self._timed = timed
             surroundings.fill_memory(not timed)
@@ -107,7 +118,10 @@ class WithTorch(Libraries):
         return OwnModules(folder, files)
 
     def set_device_mode(self, mode: str) -> None:
-        """Set, for the life of this process, which accelerator PyTorch finds; see `surroundings.set_device_mode`."""
+        """Set which accelerator PyTorch finds, for the life of this process.
+
+        See `surroundings.set_device_mode`.
+        """
         self._accelerator = surroundings.set_device_mode(mode)
 
     def record_import(self) -> None:
@@ -115,12 +129,20 @@ class WithTorch(Libraries):
         self._gradients = torch.is_grad_enabled()
 
     def seed(self, number: int) -> None:
-        """Seed all generators, and switch gradients on or off as the import of the submission left them."""
+        """Seed all generators, and restore whether gradients are on.
+
+        `record_import` has recorded that after the import of the submission.
+        """
         surroundings.seed(number, devices=self._accelerator is not None)
         # A function that leaves gradients switched off fails its own check, not the next.
         torch.set_grad_enabled(self._gradients)
 
     def write_inputs(self, blocks: Sequence[Any], data: memoryview) -> None:
-        """Write the elements of new inputs into the tensors that are the arguments of the timed calls."""
+        """Write the elements of new inputs into the arguments of the timed calls.
+
+        Args:
+            blocks: the memory of the arguments, in the order in which their elements follow in `data`.
+            data: the new elements, block after block, each padded as in a message.
+        """
         for block, start in zip(blocks, block_offsets([block.nbytes for block in blocks]), strict=False):
             block.data[:] = np.frombuffer(data[start : start + block.nbytes], np.uint8)

@@ -91,7 +91,13 @@ class ForkStarter(Starter):
     def _request_worker(
         self, server: socket.socket, limits: Limits, spared: bool, simulates: bool
     ) -> _Forked | Refused:
-        """Ask the server for a worker; return its process, or the refusal if the machine has no room for it."""
+        """Ask the server for a worker, and return its process or the server's refusal.
+
+        The server refuses if the machine has no room for another worker.
+
+        Raises:
+            WorkerLost: the worker server is gone.
+        """
         own = worker_limits(limits)
         # Made from here: control groups are not seen behind the wall.
         group = self._groups.make(limits.memory_mb + _SLACK_MB, own.tasks) if self._groups else None
@@ -127,7 +133,10 @@ class ForkStarter(Starter):
         return message
 
     def close(self) -> None:
-        """Wait at most `GRACE_S` seconds for closed workers to end, clean up after them, and close the sockets."""
+        """Clean up after closed workers, and close the sockets.
+
+        Wait at most `GRACE_S` seconds in all for the workers to end.
+        """
         latest = time.monotonic() + GRACE_S
         for worker in self.leaving:
             # With the server gone no end is said, and the kernel has ended them with it.
@@ -138,9 +147,9 @@ class ForkStarter(Starter):
 
 
 def _pid_of(pidfd: int) -> int:
-    """Return the pid that a process has in the process namespace of this process; see proc_pid_fdinfo(5).
+    """Return the pid of a process in the process namespace of this process.
 
-    In the worker server's namespace the process may have another pid.
+    In the worker server's namespace the process may have another pid. See proc_pid_fdinfo(5).
     """
     # A pidfd names this very process in each namespace; our /proc shows its number here.
     with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:
@@ -158,13 +167,19 @@ class _Forked(WorkerProcess):
     _lost_server: bool = False
 
     def enter_group(self) -> None:
-        """Move the worker into its control group, unless it is in it; call this before a submission is sent to it."""
+        """Make sure that the worker is in its control group.
+
+        Call this before a submission is sent to the worker.
+        """
         if self.group is not None:
             with contextlib.suppress(ProcessLookupError):  # it has ended already, which its next request shows
                 self.group.take_in(self.pid)
 
     def _receive_end(self, seconds: float) -> Ended | None:
-        """Wait for the server's message on how the worker ended; return None if none comes in time."""
+        """Wait for the server's message on how the worker ended.
+
+        Return None if no message comes in time, or if the server is gone.
+        """
         if self._ended is None:
             # `Ended` is all that comes after `Started`.
             with contextlib.suppress(TimeoutError, BlockingIOError):
@@ -196,14 +211,20 @@ class _Forked(WorkerProcess):
             self.leaving.append(self)
 
     def try_clean_up(self, seconds: float) -> bool:
-        """Wait until the worker and all that it started end, then clean up; return False if they do not end in time."""
+        """Wait until the worker and all that it started end, then clean up.
+
+        Return False, and do not clean up, if they do not end within `seconds`.
+        """
         if self._receive_end(seconds) is None or (self.group is not None and not self.group.remove(seconds)):
             return False
         self.clean_up()
         return True
 
     def clean_up(self) -> None:
-        """Close the descriptors of a worker that has ended, and remove its files and its control group."""
+        """Close the worker's descriptors, and remove its files and its control group.
+
+        Call this after the worker has ended.
+        """
         for descriptor in (self.pidfd, *self.peak):
             os.close(descriptor)
         self.status.close()

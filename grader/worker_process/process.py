@@ -70,7 +70,9 @@ class WorkerProcess:
         """Send the process a signal, if it still exists; processes that it started get none."""
 
     def await_end(self) -> Ended | None:
-        """Wait a moment for the end of the worker, and return how it ended; None if it has not ended.
+        """Wait a moment for the worker to end, and return how it ended.
+
+        None if the worker has not ended.
 
         Raises:
             WorkerLost: the worker ended with the worker server, which is our fault.
@@ -85,7 +87,7 @@ class WorkerProcess:
         return False
 
     def remove_files_when_gone(self) -> None:
-        """Remove the worker's folder and output once it is gone, now or later."""
+        """Remove the worker's folder and output, now or as soon as the worker is gone."""
 
     def ask(
         self,
@@ -102,7 +104,7 @@ class WorkerProcess:
             data: the memory blocks of the request.
             seconds: the CPU seconds that the worker may take.
             what: the name of the call in messages, such as "your `total`".
-            mapped: the descriptor and the size in bytes of memory that the worker maps, in place of `data`.
+            mapped: memory that the worker maps in place of `data`: its descriptor, and its size in bytes.
 
         Raises:
             WorkerLost: there will be no reply.
@@ -131,7 +133,10 @@ class WorkerProcess:
         return frame
 
     def _interrupted_stack(self) -> Any:
-        """Interrupt student code whose time is over; return the stack that the worker sends, None if it sends none."""
+        """Interrupt student code whose time is over, and return where it was.
+
+        The place is the stack that the worker sends; None if the worker sends no stack.
+        """
         if not _HAS_SIGNALS:
             return None
         self.signal(signal.SIGUSR1)
@@ -141,15 +146,17 @@ class WorkerProcess:
             return None
 
     def _patience(self, seconds: float, what: str) -> Patience:
-        """Return a function that returns the seconds to wait next, and raises `WorkerLost` once the time is over.
+        """Return a function that limits how long a reply is waited for.
 
-        The worker may use `seconds` of CPU time, and of wall time a multiple of it, since the machine may be busy.
+        Each call of that function returns the seconds to wait next. It raises `WorkerLost` once the time is over, or if
+        the worker has printed too much. The worker may use `seconds` of CPU time, and of wall time a multiple of that,
+        since the machine may be busy. `what` is the name of the call in messages.
         """
         started = time.monotonic()
         before: tuple[float, float] | None = None
 
         def wait() -> float:
-            """Return for how many seconds to wait now; raise `WorkerLost` if the time of the request is over."""
+            """Return the seconds to wait next; raise `WorkerLost` if the time is over."""
             nonlocal before
             if time.monotonic() < started + _UNWATCHED_S:
                 return _UNWATCHED_S
@@ -174,7 +181,11 @@ class WorkerProcess:
             raise WorkerLost(Verdict.OVER_LIMIT, text)
 
     def _loss_of_worker(self, what: str) -> WorkerLost:
-        """Return an error that says why the worker ended: by its memory, its output, its time, or a crash."""
+        """Wait a moment for the worker to end, and return an error with the reason.
+
+        The reason is its memory, a file that it wrote, its time, or a crash. For too much output, the error is raised
+        instead.
+        """
         # The order matters. A flood of output or a lack of memory may end a process in many ways, with any status;
         # those are examined first, because they say more than a signal does.
         ended = self.await_end()
@@ -197,14 +208,20 @@ class WorkerProcess:
         return crashed(say("{} crashed Python itself", what), name)
 
     def cpu_s(self) -> float | None:
-        """Return the CPU seconds that the worker used so far, read from outside; None where they cannot be read."""
+        """Return the CPU seconds that the worker has used; None if they cannot be read.
+
+        They are read from outside of the worker, and kept for `last_clocks`.
+        """
         used = clock.cpu_s(self.pid)
         if used is not None:
             self._last_look = time.monotonic(), used
         return used
 
     def pause(self) -> None:
-        """Stop the worker by SIGSTOP until `resume`. Student code can notice it only by the time that has passed."""
+        """Stop the worker by SIGSTOP until `resume` is called.
+
+        Student code can notice this only by the time that has passed. Windows has no such signal: there, do nothing.
+        """
         if not _HAS_SIGNALS:
             return
         self.signal(signal.SIGSTOP)
@@ -219,9 +236,10 @@ class WorkerProcess:
             self.signal(signal.SIGCONT)
 
     def waited_s(self) -> float | None:
-        """Return the total seconds that the worker was ready to run and had no core; None where that is not known.
+        """Return the seconds for which the worker had no core; None if they are not known.
 
-        The seconds since the last call are also added to `waiting.no_core_s`.
+        They are counted over its whole life, while the worker was ready to run. The seconds since the last call are
+        also added to `waiting.no_core_s`.
         """
         if (waited := clock.waited_s(self.pid)) is not None:
             self.waiting.no_core_s = (self.waiting.no_core_s or 0.0) + waited - self._waited
@@ -229,7 +247,10 @@ class WorkerProcess:
         return waited
 
     def last_clocks(self) -> tuple[float, float, float] | None:
-        """Return the time and value of the last reading of `cpu_s`, and the last `waited_s`; None before a reading."""
+        """Return the last readings of the worker's clocks; None before the first reading.
+
+        They are the time of the last call of `cpu_s`, what it returned, and what the last call of `waited_s` returned.
+        """
         return None if self._last_look is None else (*self._last_look, self._waited)
 
     def _used_its_cpu(self, ended: Ended) -> bool:
@@ -241,13 +262,20 @@ class WorkerProcess:
         return used is not None and used >= math.ceil(self.limits.exercise_s) - 1
 
     def printed_bytes(self) -> int:
-        """Return how many bytes the worker has printed so far."""
+        """Return how many bytes the worker has printed so far.
+
+        The number is also kept in `printed_by_then`.
+        """
         if not self._printed.closed:
             self.printed_by_then = os.fstat(self._printed.fileno()).st_size
         return self.printed_by_then
 
     def read_output(self, limit: int) -> tuple[str, int]:
-        """Return the first bytes of what student code printed, in whole lines, and how many lines follow."""
+        """Return the beginning of what student code printed, and how many lines follow.
+
+        The beginning has at most `limit` bytes. If more follows, it ends with a whole line, where it has one. Paths in
+        the worker's folder are shortened.
+        """
         self._printed.seek(0)
         first, more = self._printed.read(limit), 0
         if rest := self._printed.read(self.limits.output_kb * 1024):
@@ -268,7 +296,10 @@ class WorkerProcess:
         self.remove_files_when_gone()
 
     def remove_files(self) -> None:
-        """Remove the worker's folder and output; call this after its end, when nothing changes the folder any more."""
+        """Remove the worker's folder and output.
+
+        Call this after the worker's end, when nothing changes the folder any more.
+        """
         remove_folder(str(self.folder))
         self.output.unlink(missing_ok=True)
 
@@ -291,11 +322,13 @@ class Losses:
         self._counts: Counter[str] = Counter()
 
     def record(self, lost: WorkerLost, what: str, *, full_time: bool) -> None:
-        """Count a worker that was lost in a request; after too many, give up this request, or all requests.
+        """Count the loss of a worker; after too many losses, give up requests.
+
+        See the class for when this request is given up, and when all requests are.
 
         Args:
             lost: the exception that says how the worker was lost.
-            what: the name of the request.
+            what: the name of the request in which the worker was lost.
             full_time: True if the request had the usual time limit, and not a shorter one.
         """
         self._counts[what] += 1

@@ -57,7 +57,10 @@ class SpawnStarter(Starter):
         self._spares: dict[bool, WorkerProcess] = {kind: self._spawn(without_torch=kind) for kind in spares}
 
     def _spawn(self, *, without_torch: bool = False) -> WorkerProcess:
-        """Start a worker in a fresh interpreter, in a session and a folder of its own."""
+        """Start a worker in a fresh interpreter, in a session and a folder of its own.
+
+        The host gets its pid by the callback `on_start`.
+        """
         folder, output = self.new_folder_and_output()
         with output.open("ab") as sink:
             # Its output is what goes to standard error: standard input and output are the channel. A session of its own
@@ -79,7 +82,9 @@ class SpawnStarter(Starter):
     def start_worker(
         self, limits: Limits, *, spared: bool = False, simulates: bool = False, without_torch: bool = False
     ) -> WorkerProcess:
-        """Return the warm spare worker, or a new worker if no spare is left, and start another spare.
+        """Return a confined worker: the spare one, or a new one if no spare is left.
+
+        Then start another spare.
 
         Args:
             limits: the limits on the worker's time and memory.

@@ -62,7 +62,10 @@ class Starter:
         raise NotImplementedError
 
     def new_folder_and_output(self) -> tuple[Path, Path]:
-        """Make an empty folder for a worker, and a file outside of it for the worker's output; return both paths."""
+        """Make an empty folder and an output file for a worker, and return both paths.
+
+        The file is outside of the folder.
+        """
         # The output lies outside of the folder, which student code may fill and empty as it likes.
         name = f"w{next(self._numbers)}"
         folder, output = self._root / name, self._root / f"{name}.out"
@@ -72,7 +75,9 @@ class Starter:
 
     @contextmanager
     def pause_others(self, worker: WorkerProcess | None) -> Iterator[None]:
-        """Pause all other workers with submissions while the `with` block runs; then kill those that ran all the same.
+        """Pause all other workers with submissions while the `with` block runs.
+
+        Afterwards, kill those that used CPU time in spite of the pause.
 
         Args:
             worker: the worker that is not paused; None to pause all.
@@ -108,12 +113,17 @@ def worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
 
 
 def caps_of(limits: Limits) -> Caps:
-    """Return the largest sizes of a worker's messages: none is larger than the memory that the worker may have."""
+    """Return the limits on the size of a worker's messages.
+
+    No message may be larger than the memory that the worker may have.
+    """
     return Caps(data_bytes=min(Caps().data_bytes, limits.memory_mb << 20))
 
 
 def await_progress(worker: WorkerProcess) -> None:
-    """Wait until a worker reports that it has imported its libraries, or that it is confined.
+    """Wait for the next report of a worker that is being started.
+
+    The worker reports that it has imported its libraries, or that it is confined.
 
     Raises:
         WorkerLost: the worker ends or reports nothing; it is closed then.

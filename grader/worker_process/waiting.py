@@ -34,7 +34,10 @@ class Waiting:
         self._student = False
 
     def __call__(self, *, student: bool) -> Self:
-        """Set whether the wait is for student code, and return self: `with waiting(student=True):` counts its time."""
+        """Set whether the next wait is for student code, and return self.
+
+        `with waiting(student=True):` counts the time of its block.
+        """
         self._student = student
         return self
 

@@ -58,11 +58,14 @@ def _check_is_cuda(tensor: torch.Tensor, number: int, kind: str) -> None:
 def broadcast_coalesced(
     tensors: Sequence[torch.Tensor], devices: Sequence[int], buffer_size: int
 ) -> list[list[torch.Tensor]]:
-    """Return, for each device, a list with copies of all tensors; dense tensors are joined and copied together.
+    """Copy all tensors to each device, and return a list of the copies for each device.
+
+    Dense tensors are joined and copied together. The first list has the tensors themselves, which are on the first
+    device already.
 
     Args:
         tensors: the tensors, all on the first device.
-        devices: the indices of the devices. The list of the first one has the tensors themselves.
+        devices: the indices of the devices, that of the tensors first.
         buffer_size: the largest number of bytes of a joined copy; a larger tensor is copied alone.
     """
     for tensor in tensors:
@@ -116,7 +119,7 @@ def scatter(tensor: torch.Tensor, devices: Sequence[int], sizes: Any, dim: int, 
 def scatter_out(
     tensor: torch.Tensor, out: Sequence[torch.Tensor], dim: int, streams: Any = None
 ) -> Sequence[torch.Tensor]:
-    """Divide a tensor along `dim`, copy the parts into the tensors of `out`, and return these.
+    """Divide a tensor along `dim`, copy its parts into the tensors of `out`, and return `out`.
 
     Args:
         tensor: a tensor of any device.
@@ -169,7 +172,10 @@ def _has_channels_last(tensor: torch.Tensor) -> bool:
 
 
 def _sizes_together(tensors: Sequence[torch.Tensor], dim: int) -> list[int]:
-    """Return the sizes of tensors that are joined along `dim`; raise `RuntimeError` if they do not fit together."""
+    """Return the sizes of the tensor that joins other tensors along `dim`.
+
+    Raise `RuntimeError` unless the tensors are on simulated devices, and have equal sizes except along `dim`.
+    """
     _check(len(tensors) > 0, "Expected at least one tensor to gather from")
     sizes = list(tensors[0].shape)
     for number, tensor in enumerate(tensors):
@@ -189,7 +195,7 @@ def _sizes_together(tensors: Sequence[torch.Tensor], dim: int) -> list[int]:
 
 
 def gather_out(tensors: Sequence[torch.Tensor], out: torch.Tensor, dim: int) -> torch.Tensor:
-    """Concatenate tensors of several devices along `dim` into the tensor `out`, and return it.
+    """Concatenate tensors of several devices along `dim` into `out`, and return `out`.
 
     Args:
         tensors: tensors of equal sizes except along `dim`.

@@ -52,7 +52,9 @@ class CudaRuntime:
         return _ERRORS.get(error, "unrecognized error code")
 
     def cudaHostRegister(self, address: int, nbytes: int, flags: int) -> CudaError:  # noqa: N802
-        """Pin memory of the host that is allocated already, and return CUDA's code for success or failure.
+        """Pin memory of the host that is allocated already.
+
+        Return CUDA's code for success, or its code for memory that is pinned already.
 
         Args:
             address: the address of the first byte.
@@ -63,7 +65,10 @@ class CudaRuntime:
         return CudaError(0 if pinned_memory.register_host_memory(address, nbytes) else _ALREADY_REGISTERED)
 
     def cudaHostUnregister(self, address: int) -> CudaError:  # noqa: N802
-        """Unpin memory that `cudaHostRegister` pinned, and return CUDA's code for success or failure."""
+        """Unpin memory that `cudaHostRegister` pinned.
+
+        Return CUDA's code for success, or its code for memory that was not pinned by that function.
+        """
         return CudaError(0 if pinned_memory.unregister_host_memory(address) else _NOT_REGISTERED)
 
     def cudaProfilerStart(self) -> CudaError:  # noqa: N802

@@ -80,18 +80,29 @@ def _device_of(device: Any = None) -> Device:
 
 
 def is_available() -> bool:
-    """Return whether there is a device: True unless CUDA_VISIBLE_DEVICES hides all devices."""
+    """Return whether there is a device: True unless CUDA_VISIBLE_DEVICES hides all devices.
+
+    As on CUDA, the call reaches the driver: a process that is forked afterwards cannot use the devices.
+    """
     the_machine().reached_driver = True
     return device_count() > 0
 
 
 def is_initialized() -> bool:
-    """Return whether the program has used a device; False in a process that was forked after that."""
+    """Return whether this process has used the devices.
+
+    False in a process that was forked from one that had used them.
+    """
     return the_machine().used and not was_forked_after_use(the_machine())
 
 
 def init() -> None:
-    """Begin the use of the devices; raise in a process that was forked from one that used them."""
+    """Initialize the devices, as `torch.cuda.init` does: they count as used from now on.
+
+    Raises:
+        RuntimeError: no device is visible, a kernel has failed on the first device, or this process was forked from one
+            that had used the devices.
+    """
     machine = the_machine()
     machine.apply_visible_devices()
     machine.check_fault(0)
@@ -164,12 +175,18 @@ def get_device_properties(device: Any = None) -> Properties:
 
 
 def can_device_access_peer(device: Any, peer_device: Any) -> bool:
-    """Return True unless both devices are the same: any two can copy to each other directly."""
+    """Return whether two devices can copy to each other directly.
+
+    True for any two devices; False for a device and itself.
+    """
     return _device_of(device) is not _device_of(peer_device)
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Return whether the device computes in bfloat16; True for every device if emulation is included."""
+    """Return whether the device computes in bfloat16.
+
+    True for every device if `including_emulation` is True, otherwise for compute capability 8.0 and above.
+    """
     return including_emulation or the_machine().spec.capability >= (8, 0)
 
 
@@ -183,9 +200,10 @@ _NOT_CONVERTED = re.compile(r"torch\.(qu?int|bits|u?int[1-7]$|float4)")
 
 
 def get_supported_dtypes(device: Any = None) -> dict[str, Any]:
-    """Return a dict whose key "supported_dtypes" has the set of dtypes that tensors can be converted to.
+    """Return the dtypes that tensors can be converted to, in a dict with one key.
 
-    `torch.accelerator.get_device_capability` returns such a dict.
+    Its key is "supported_dtypes", and its value is the set of these dtypes. `torch.accelerator.get_device_capability`
+    returns such a dict.
     """
     _device_of(device)
     dtypes = {value for value in vars(torch).values() if isinstance(value, torch.dtype)}
@@ -198,7 +216,10 @@ def memory_allocated(device: Any = None) -> int:
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """Return the largest number of bytes that tensors took at one time, since the start or the last reset."""
+    """Return the largest number of bytes that tensors took at one time.
+
+    It is counted from the start of the program, or from the last `reset_peak_memory_stats`.
+    """
     return _device_of(device).memory.peak
 
 
@@ -221,12 +242,15 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
 
 
 def memory_stats(device: Any = None) -> OrderedDict[str, int]:
-    """Return memory statistics by CUDA's names; nothing is cached, so reserved bytes equal allocated bytes."""
+    """Return the memory statistics of a device, by CUDA's names.
+
+    Nothing is cached, so reserved bytes equal allocated bytes.
+    """
     return OrderedDict(_device_of(device).memory.statistics.as_dict())
 
 
 def empty_cache() -> None:
-    """Count the call in the statistics of memory; it frees nothing, as there is no caching allocator."""
+    """Count the call in the memory statistics, and do nothing else: there is no cache."""
     for place in the_machine().devices:
         place.memory.statistics.emptied += 1
 
@@ -236,7 +260,10 @@ def ipc_collect() -> None:
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the generator of the current device, without beginning the use of the device."""
+    """Seed the generator of the current device.
+
+    The call does not count as a use of the devices.
+    """
     machine = the_machine()
     for place in machine.devices[machine.current :][:1]:
         place.generator.manual_seed(seed)
@@ -322,7 +349,10 @@ FUNCTIONS: dict[str, Any] = {
 
 
 def make_module(name: str) -> types.ModuleType:
-    """Return a new module `torch.<name>` with the functions of this file, by their names in `torch.cuda`."""
+    """Return a new module `torch.<name>` with the simulated functions of `torch.cuda`.
+
+    They are those of `FUNCTIONS`. `get_amp_supported_dtype` is added, which `torch.cuda` does not have.
+    """
     module = types.ModuleType(f"torch.{name}", "A simulated device; see grader.accelerator.")
     vars(module).update(FUNCTIONS)
     # PyTorch asks it of devices that it does not know; `torch.cuda` has no such function.

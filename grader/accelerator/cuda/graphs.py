@@ -66,7 +66,7 @@ class CUDAGraph(Unpicklable):
         """Begin to capture all work that is submitted to the current stream.
 
         Args:
-            pool: a key of `graph_pool_handle`, or of another graph's pool.
+            pool: a key that `graph_pool_handle` returned, or that of another graph's pool.
             capture_error_mode: the threads that may not query or wait during the capture: "global" for all,
                 "thread_local" for the one that captures, "relaxed" for none.
             check_input_liveness: not used.
@@ -92,7 +92,11 @@ class CUDAGraph(Unpicklable):
         SimGenerator.capturing = True
 
     def capture_end(self) -> None:
-        """End the capture, so that the graph can be replayed; raise if the captured work is not valid."""
+        """End the capture, so that the graph can be replayed.
+
+        Raise if no capture was begun, if the program made a call that breaks the capture, if work of another stream was
+        not joined, or if another stream is current than at the beginning.
+        """
         machine, capture = the_machine(), self._capture
         if capture is None:
             raise cuda_error("the operation cannot be performed in the present state", "cudaErrorIllegalState")
@@ -153,7 +157,10 @@ class CUDAGraph(Unpicklable):
         return self._pool
 
     def register_generator_state(self, generator: SimGenerator) -> None:
-        """Let the captured work draw from this generator; each replay then draws new numbers."""
+        """Let the captured work draw random numbers from this generator.
+
+        Each replay then draws new numbers. Call this before `capture_begin`.
+        """
         self._generators.append(generator)
 
     def enable_debug_mode(self) -> None:

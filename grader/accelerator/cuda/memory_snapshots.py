@@ -22,10 +22,12 @@ _CHOICES = (
 
 
 def memory_snapshot(mempool_id: Any = None, include_traces: bool = True) -> list[dict[str, Any]]:
-    """Return what is allocated on all devices, as a list of segments; here each has one block.
+    """Return what is allocated on all devices, as a list of segments.
+
+    A segment is a dict with CUDA's keys. Here each segment has one block.
 
     Args:
-        mempool_id: the key of a pool of which the segments are returned; by default those of all.
+        mempool_id: the key of the pool whose segments are returned; None for the segments of all pools.
         include_traces: not used: segments do not contain traces.
     """
     del include_traces
@@ -42,7 +44,10 @@ def _record_memory_history(
     clear_history: bool = False,
     **others: Any,
 ) -> None:
-    """Start to record the allocations of all devices; None or False as `enabled` ends it and deletes the records.
+    """Start or stop the recording of the allocations on all devices.
+
+    None or False as `enabled` stops the recording and deletes the records. If `enabled` is True, `context`, `stacks`
+    and `max_entries` are not used.
 
     Args:
         enabled: "all" or True to record each allocation and free; "state" to record the frames of living blocks
@@ -73,7 +78,10 @@ def _record_memory_history(
 
 
 def _snapshot(device: Any = None, **others: Any) -> dict[str, Any]:
-    """Return a dict with the segments of all devices, "segments", and the entries recorded for each, "device_traces".
+    """Return the segments and the recorded entries of all devices, as a dict.
+
+    Its key "segments" has the segments. Its key "device_traces" has a list for each device, of the entries recorded
+    there. The other keys are those of PyTorch, with default values.
 
     Args:
         device: not used, as in PyTorch.
@@ -107,7 +115,10 @@ def _dump_snapshot(filename: str = "dump_snapshot.pickle", **others: Any) -> Non
 
 
 def _segments(machine: Machine) -> list[dict[str, Any]]:
-    """Return the `segments` of a snapshot: each block in use is a segment of its own, as there is no cache."""
+    """Return the `segments` of a snapshot: one for each block in use.
+
+    There is no cache, so that a segment has no free blocks.
+    """
     alive = [block for block in machine.living_blocks() if block.nbytes]
     segments = []
     for block in sorted(alive, key=lambda block: (block.memory.index, block.address)):

@@ -114,7 +114,7 @@ class SimNccl(dist.ProcessGroupGloo):
 
     @property
     def uid(self) -> int:
-        """The number of the backend in this process."""
+        """The number of this backend among the NCCL backends of this process."""
         return self.made.index(self)
 
     @property
@@ -161,7 +161,9 @@ class SimNccl(dist.ProcessGroupGloo):
     get_runtime_nccl_version = get_build_nccl_version
 
     def split_from(self, store: Any, rank: int, size: int, options: Any) -> SimNccl:
-        """Return the backend of a new process group that is split from this backend's group; count the split.
+        """Return the backend of a new process group that is split from this backend's group.
+
+        The split is counted in `comm_split_count`.
 
         Args:
             store: the store in which the processes of the new group find each other.
@@ -280,14 +282,15 @@ def run_collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _run_if_gloo_refuses(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
-    """Run a collective in another way if gloo refuses it, and return whether it was run.
+    """Run a collective by means of other collectives if gloo refuses it.
 
-    Gloo refuses `alltoall_`, and `allgather_` of tensors of several shapes.
+    Return True if the collective was run, False if gloo does not refuse it. Gloo refuses `alltoall_`, and `allgather_`
+    of tensors of several shapes.
 
     Args:
         name: the name of the operator.
         nccl: the backend of the process group.
-        inner: the arguments of the operator, with inner tensors in place of wrappers: outputs, inputs, all others.
+        inner: the arguments of the operator, outputs and inputs first. Inner tensors stand in place of wrappers.
     """
     outputs, inputs = inner[0], inner[1]
     if name == "alltoall_":
@@ -310,7 +313,7 @@ def _run_if_gloo_refuses(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
 
 
 def _check_tensors(name: str, args: Any) -> None:
-    """Raise `ValueError` for a tensor that NCCL does not take: one that is not dense, or not contiguous.
+    """Raise `ValueError` unless all tensors are dense and contiguous, as NCCL demands.
 
     Sends and receives only warn of a tensor that is not contiguous. The errors are those of `check_gpu_single_tensor`
     in ProcessGroupNCCL.cpp.
@@ -341,9 +344,10 @@ _WHOLES = {
 
 
 def _check_sizes(name: str, output_tensor: Any, input_tensor: Any, size: int) -> None:
-    """Raise unless the dtypes are equal and the larger tensor has `size` times the elements of the smaller one.
+    """Raise unless the dtypes and the numbers of elements of two tensors fit together.
 
-    The larger one is the output of `_allgather_base_`, or the input of `_reduce_scatter_base_`. The errors are those of
+    The dtypes must be equal, and the larger tensor must have `size` times the elements of the smaller one. The larger
+    one is the output of `_allgather_base_`, or the input of `_reduce_scatter_base_`. The errors are those of
     ProcessGroupNCCL.cpp.
 
     Args:
@@ -371,7 +375,10 @@ def check_reduction(operation: Any) -> None:
 
 
 def premul_factor_of(operation: Any) -> Any:
-    """Return the factor by which the reduction PREMUL_SUM multiplies before it adds; None for other reductions."""
+    """Return the factor by which the reduction PREMUL_SUM multiplies before it adds.
+
+    None for other reductions.
+    """
     sums: Any = operation == dist.ReduceOp.PREMUL_SUM
     return operation.__getstate__()[1] if sums and hasattr(operation, "__getstate__") else None
 
@@ -394,7 +401,9 @@ def _unwrap_tensors(value: Any, tensors: list[SimTensor]) -> Any:
 def _advance_clock(
     machine: Machine, nccl: SimNccl, name: str, index: int, nbytes: int, tensors: list[SimTensor]
 ) -> None:
-    """Add a collective to the virtual clock; it begins when all processes of the group have called it.
+    """Add a collective to the virtual clock.
+
+    A collective begins when all processes of the group have called it; a send or a receive begins without them.
 
     Args:
         machine: the machine that is simulated.
@@ -450,13 +459,15 @@ class RunningCollective:
 def begin_collective(
     machine: Machine, name: str, reads: Sequence[SimTensor], writes: Sequence[SimTensor]
 ) -> RunningCollective:
-    """Record that a collective begins to use tensors on NCCL's stream; return what `end_collective` needs.
+    """Record that a collective begins to use tensors on NCCL's stream.
+
+    Return what `end_collective` needs.
 
     Args:
         machine: the machine that is simulated.
         name: the name of the collective, for messages.
-        reads: the tensors that it reads.
-        writes: the tensors that it writes to.
+        reads: the tensors that the collective reads.
+        writes: the tensors that the collective writes to.
     """
     index = (*writes, *reads)[0]._place.index
     queue, races = (index, OF_COLLECTIVES), machine.races

@@ -23,14 +23,20 @@ class Ranges:
         return len(self._open) - 1
 
     def rangePop(self) -> int:  # noqa: N802
-        """Close the nested range that was opened last; return how many are still open, or -2 if none was open."""
+        """Close the nested range that was opened last.
+
+        Return how many nested ranges are still open, or -2 without an open range.
+        """
         if not self._open:
             return -2
         self._record_span(*self._open.pop())
         return len(self._open)
 
     def rangeStartA(self, name: str) -> int:  # noqa: N802
-        """Open a range that may overlap others without nesting, and return the number that closes it."""
+        """Open a range that need not be nested in other ranges.
+
+        Return its number, by which `rangeEnd` closes it.
+        """
         number = next(self._numbers)
         self._started[number] = name, self._machine.clock.host
         return number
@@ -44,7 +50,10 @@ class Ranges:
         """Do nothing: a mark has no duration, and spans show durations only."""
 
     def deviceRangeStart(self, name: str, stream: int) -> int:  # noqa: N802
-        """Open a range, and return the number that closes it; the span is on the host, not on `stream`."""
+        """Open a range on the host, and return its number.
+
+        `deviceRangeEnd` closes the range by this number. `stream` is not used.
+        """
         del stream
         return self.rangeStartA(name)
 

@@ -21,12 +21,15 @@ _pools: weakref.WeakKeyDictionary[Block, PoolId] = weakref.WeakKeyDictionary()
 
 
 def graph_pool_handle() -> PoolId:
-    """Return a new key of a memory pool; graphs with the same key share no memory here, unlike on CUDA."""
+    """Return a new key of a memory pool.
+
+    Graphs with the same key share no memory here, unlike on CUDA.
+    """
     return (0, next(_numbers))
 
 
 def pool_of(block: Block) -> PoolId:
-    """Return the key of the `MemPool` that a block was allocated from; (0, 0) for a block in none."""
+    """Return the key of a block's `MemPool`; (0, 0) for a block without a pool."""
     return _pools.get(block, (0, 0))
 
 
@@ -54,7 +57,10 @@ class MemPool:
         return
 
     def use_count(self) -> int:
-        """Return the number of references to the pool: this object, and each `use_mem_pool` that is entered."""
+        """Return the number of references to the pool.
+
+        This object is one; each `use_mem_pool` that is entered now is another.
+        """
         return self._uses
 
     def snapshot(self, include_traces: bool = True) -> list[dict[str, Any]]:
@@ -70,7 +76,7 @@ class MemPool:
 
 @contextlib.contextmanager
 def use_mem_pool(pool: MemPool, device: Any = None) -> Iterator[None]:
-    """Within the `with` block, take from a pool all memory that the program allocates on a device.
+    """Allocate from a pool what the program allocates on a device in the `with` block.
 
     Args:
         pool: the pool.

@@ -82,7 +82,11 @@ class Stream(Unpicklable):
         return 1
 
     def query(self) -> bool:
-        """Return whether all work that was submitted to the stream is done."""
+        """Return whether all work that was submitted to the stream is done.
+
+        If it is done, the race detector takes the call for a wait of the host. Raise while a CUDA graph captures the
+        stream.
+        """
         machine = the_machine()
         if machine.capture is not None and self.queue in machine.capture.queues:
             raise machine.capture.invalidate("Unsupported")
@@ -103,7 +107,10 @@ class Stream(Unpicklable):
         return event
 
     def wait_event(self, event: AnyEvent) -> None:
-        """Let all work that is submitted to the stream from now on wait for an event."""
+        """Let this stream wait for an event.
+
+        Only work that is submitted to the stream after the call waits. An event that was not recorded changes nothing.
+        """
         machine = the_machine()
         ready = machine.clock.ready
         # An event that was not recorded is past; waiting for it changes nothing, as on CUDA.
@@ -113,7 +120,10 @@ class Stream(Unpicklable):
             machine.capture.record_wait(self.queue, event, from_this_capture=event.capture is machine.capture)
 
     def wait_stream(self, stream: Stream) -> None:
-        """Let all work submitted to this stream from now on wait for the work submitted to `stream` so far."""
+        """Let this stream wait for the work submitted to `stream` so far.
+
+        Only work that is submitted to this stream after the call waits.
+        """
         self.wait_event(stream.record_event())
 
     def __enter__(self) -> Stream:
@@ -149,7 +159,11 @@ class AnyEvent(Unpicklable):
         self.capture: Capture | None = None
 
     def record(self, stream: Stream | None = None) -> None:
-        """Record the event on a stream: its virtual time is when the work submitted so far will be done."""
+        """Record the event on a stream, after the work that was submitted so far.
+
+        The virtual time of the event is the time at which this work will be done. `stream` is the current stream by
+        default.
+        """
         machine = the_machine()
         clock = machine.clock
         stream = stream or current_stream()
@@ -179,11 +193,18 @@ class AnyEvent(Unpicklable):
             machine.check_fault(place.index)
 
     def wait(self, stream: Stream | None = None) -> None:
-        """Let all work that is submitted to a stream from now on wait for the event."""
+        """Let a stream wait for the event.
+
+        Only work that is submitted to the stream after the call waits. `stream` is the current stream by default.
+        """
         (stream or current_stream()).wait_event(self)
 
     def query(self) -> bool:
-        """Return whether the work that was submitted before the event was recorded is done."""
+        """Return whether the work that was submitted before the event was recorded is done.
+
+        True for an event that was not recorded. If the work is done, the race detector takes the call for a wait of the
+        host.
+        """
         self._refuse_in_capture()
         machine = the_machine()
         done = (self.moment or 0.0) <= machine.clock.host
@@ -245,7 +266,7 @@ def default_stream(device: Any = None) -> Stream:
 
 
 def set_stream(stream: Stream | None) -> None:
-    """Make a stream the current one of its device, and that device the current one; None changes nothing."""
+    """Make a stream and its device the current ones; None changes nothing."""
     if stream is not None:
         machine = the_machine()
         machine.current = stream.device_index

@@ -13,7 +13,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `torch.backends.cuda.can_use_flash_attention` and its like, so that they know the simulated kernels."""
+    """Make `can_use_flash_attention` and its like answer for the simulated kernels.
+
+    They are functions of `torch.backends.cuda`.
+    """
 
     def wrap_query(kernel: str, original: Any) -> Any:
         def can_use(params: Any, debug: bool = False) -> bool:

@@ -12,7 +12,7 @@ from grader.accelerator.sim.machine import INNER, Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `torch.is_autocast_enabled` and its like, so that they know the simulated device."""
+    """Make `torch.is_autocast_enabled` and its like know the simulated device."""
 
     def inner(device_type: str) -> str:
         # With an index, too: `str(device)` is often given here.

@@ -17,13 +17,19 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace the function that runs backward, and the one that calls backward of a `torch.autograd.Function`."""
+    """Patch the functions by which autograd runs backward.
+
+    One runs a whole backward pass, the other one backward of a `torch.autograd.Function`.
+    """
     _patch_backward(machine)
     _patch_custom_functions(machine)
 
 
 def _patch_backward(machine: Machine) -> None:
-    """Patch autograd to run backward in the calling thread: PyTorch has no thread for device indices above 0."""
+    """Patch autograd to run backward in the calling thread.
+
+    PyTorch has no thread for device indices above 0.
+    """
     torch._C._set_multithreading_enabled(False)
     original: Any = torch.autograd.graph._engine_run_backward
 
@@ -50,10 +56,10 @@ def _patch_backward(machine: Machine) -> None:
 
 
 def _check_initial_gradients(machine: Machine, outputs: Any, grads: Any) -> list[Any]:
-    """Return the gradients that backward starts from; raise if one is on another device than its output.
+    """Return the gradients that backward starts from, each on the device of its output.
 
-    A gradient without dimensions is moved to its output's device. PyTorch's engine (`validate_outputs`) does both,
-    except for wrapper subclasses.
+    A gradient without dimensions is moved to that device; any other gradient raises if it is elsewhere. PyTorch's
+    engine (`validate_outputs`) does both, except for wrapper subclasses.
     """
     checked = list(grads)
     for i, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
@@ -70,7 +76,10 @@ def _check_initial_gradients(machine: Machine, outputs: Any, grads: Any) -> list
 
 
 def _queue_of_first_tensor(outputs: Any) -> Queue:
-    """Return the queue that made the first wrapper among the outputs of a backward pass; (0, 0) without a wrapper."""
+    """Return the queue that made the first wrapper among some outputs.
+
+    The outputs are those that backward starts from. Without a wrapper, return (0, 0).
+    """
     return next((output._block.home for output in outputs if isinstance(output, SimTensor)), (0, 0))
 
 
@@ -83,16 +92,19 @@ def _device_of(machine: Machine, output: Any) -> torch.device:
 
 
 def _patch_custom_functions(machine: Machine) -> None:
-    """Let a `torch.autograd.Function` raise if its backward returns a gradient on another device than the input.
+    """Make a `torch.autograd.Function` check the devices of the gradients that it returns.
 
-    PyTorch does not check gradients that are wrapper subclasses.
+    Each gradient must be on the device of its input. PyTorch does not check gradients that are wrapper subclasses.
     """
     node: Any = torch.autograd.function.BackwardCFunction
     original = node.apply
 
     @functools.wraps(original)
     def apply(self: Any, *args: Any) -> Any:
-        """Run backward of a `torch.autograd.Function`, and raise if a gradient is on another device than its input."""
+        """Run backward of a `torch.autograd.Function`, and check the devices of its gradients.
+
+        Raise if a gradient is on another device than its input.
+        """
         grads = original(self, *args)
         given = grads if isinstance(grads, tuple) else (grads,)
         # `next_functions` has an entry for each tensor that went in, empty where none needs a gradient;

@@ -21,9 +21,10 @@ _FULLGRAPH = (
 
 
 def install(machine: Machine) -> None:
-    """Replace `torch.compile` by a function that does not compile: PyTorch has no compiler for this device.
+    """Replace `torch.compile` by a function that does not compile.
 
-    A module is wrapped. The names in the `state_dict` of a compiled module begin with `_orig_mod.`, as everywhere.
+    PyTorch has no compiler for this device. A module is still wrapped, so that the names in its `state_dict` begin with
+    `_orig_mod.`, as everywhere.
     """
     del machine
     # The compiler reads this when it begins to compile. It is not loaded for our sake, since that takes seconds.

@@ -22,9 +22,11 @@ _NO_RULE = "There was no rule registered for HOP"
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.cond` and its like call the program's functions; let other higher-order operators raise.
+    """Let `torch.cond` and its like run on tensors of the device.
 
-    For CUDA, PyTorch compiles these operators. Here its formula in plain Python runs, through which autograd works.
+    For CUDA, PyTorch compiles these operators. Here they run by PyTorch's formula in plain Python, which calls the
+    program's functions and through which autograd works. Other higher-order operators raise if PyTorch has no rule for
+    them.
     """
     del machine
     original: Any = HigherOrderOperator.__call__

@@ -46,11 +46,17 @@ class _NoDerivative(torch.autograd.Function):
 
 
 def _wrap_with_cudnn_errors(original: Any) -> Any:
-    """Return a wrapper of a function such as `torch._VF.lstm` that raises in forward and backward where cuDNN does."""
+    """Return a wrapper of a function such as `torch._VF.lstm` that raises where cuDNN does.
+
+    Some of these errors are raised in forward, the others in backward.
+    """
 
     @functools.wraps(original)
     def call(*args: Any) -> Any:
-        """Run a recurrent layer; raise for what cuDNN refuses, and let backward raise if cuDNN's would."""
+        """Run a recurrent layer, and raise where cuDNN does.
+
+        If cuDNN would raise in backward, backward of the result raises.
+        """
         # A packed sequence comes with the sizes of its batches, so that all else stands one place later.
         packed = not isinstance(args[3], bool)
         x, states, weights, training = args[0], args[1 + packed], args[2 + packed], args[6 + packed]
@@ -85,10 +91,10 @@ def _refuse_backward(grad: torch.Tensor) -> None:
 
 
 def _without_second_derivative(tensor: torch.Tensor) -> torch.Tensor:
-    """Return an alias of a tensor whose gradient cannot be differentiated again.
+    """Return an alias of a tensor; the alias does not support a double backward.
 
-    A second backward, through this gradient, raises `NotImplementedError`. A tensor that requires no gradient is
-    returned itself.
+    A backward through the alias's gradient raises `NotImplementedError`. A tensor that requires no gradient is returned
+    itself.
     """
     if not tensor.requires_grad:
         return tensor
@@ -98,7 +104,10 @@ def _without_second_derivative(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _check_recurrent_devices(x: torch.Tensor, weights: Sequence[torch.Tensor], hidden: Sequence[torch.Tensor]) -> None:
-    """Raise cuDNN's error unless weights and hidden states are on the input's device: `check_attributes` of RNN.h."""
+    """Raise cuDNN's error unless weights and hidden states are on the input's device.
+
+    See `check_attributes` of RNN.h.
+    """
     for word, tensors in (("parameter", weights), ("hidden", hidden)):
         for one in tensors:
             if isinstance(x, SimTensor) and one.device != x.device:

@@ -23,7 +23,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace the C++ functions behind `torch.cuda.comm` and `nn.DataParallel` by copies between simulated devices."""
+    """Replace the C++ functions behind `torch.cuda.comm` and `nn.DataParallel`.
+
+    The new functions copy between simulated devices. The replicas of `nn.DataParallel` run one after another.
+    """
     del machine
     for function in (broadcast, broadcast_out, broadcast_coalesced, scatter, scatter_out, gather, gather_out):
         put(torch._C, f"_{function.__name__}", function)
@@ -41,7 +44,10 @@ def _no_nccl(tensors: Any) -> bool:
 
 class _ThreadThatWaits(threading.Thread):
     def start(self) -> None:
-        """Start the thread, and wait until it ends: the simulated machine has no locks against concurrent threads."""
+        """Start the thread, and wait until it ends.
+
+        The simulated machine has no locks against concurrent threads.
+        """
         super().start()
         self.join()
 

@@ -11,7 +11,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `torch.set_default_tensor_type`, so that it takes types such as `torch.cuda.FloatTensor`."""
+    """Make `torch.set_default_tensor_type` accept types such as `torch.cuda.FloatTensor`."""
     original: Any = torch.set_default_tensor_type
     ours_before: list[str] = []
     original_new: Any = torch.Tensor.__new__
@@ -26,7 +26,10 @@ def install(machine: Machine) -> None:
         return original_new(cls, *args, **kwargs).to(machine.kind)
 
     def set_default_tensor_type(kind: Any) -> None:
-        """Make a type the default: for a type of the device, set the default dtype and the default device."""
+        """Make a type of tensors the default.
+
+        For a type of the device, set the default dtype and the default device.
+        """
         name = kind if isinstance(kind, str) else f"torch.{machine.kind}.{getattr(kind, '__name__', '')}"
         owner, _, word = name.rpartition(".")
         ours = getattr(torch.cuda, word, None) if owner == f"torch.{machine.kind}" else None

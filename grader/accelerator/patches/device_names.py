@@ -12,7 +12,10 @@ from grader.accelerator.sim.machine import Machine, the_machine
 
 
 def install(machine: Machine) -> None:
-    """Let `Tensor.device` and `torch.device(1)` have the public name; keep the inner one out of PyTorch's lists."""
+    """Make PyTorch use the public name of the device.
+
+    `Tensor.device` and `torch.device(1)` have the public name, and PyTorch's lists of device types lack the inner one.
+    """
     del machine
     _patch_device_attributes()
     _patch_device_class()
@@ -20,7 +23,10 @@ def install(machine: Machine) -> None:
 
 
 def _patch_device_lists() -> None:
-    """Keep the inner name out of PyTorch's lists of device types, and group tensors by their public device."""
+    """Keep the inner name of the device out of PyTorch's lists of devices.
+
+    These are the list of device types, and the groups of tensors by device.
+    """
     # The lists have "cuda" already, and add what this function returns; without our device that is this placeholder.
     put(torch._C, "_get_privateuse1_backend_name", lambda: "privateuseone")
     group = torch._C._group_tensors_by_device_and_dtype
@@ -35,7 +41,10 @@ def _patch_device_lists() -> None:
 
 
 def _patch_device_attributes() -> None:
-    """Let `Tensor.device` and `Tensor.is_cuda` use the public name for tensors that `torch.func` wraps, too."""
+    """Make `Tensor.device` and `Tensor.is_cuda` use the public name of the device.
+
+    This holds for tensors that `torch.func` wraps, too.
+    """
 
     def device(self: torch.Tensor) -> torch.device:
         inner: torch.device = TensorBase.device.__get__(self)
@@ -75,6 +84,9 @@ _Device = torch.device
 
 
 def _patch_device_class() -> None:
-    """Replace `torch.device` by a class for which an int alone, as in `torch.device(1)`, means a simulated device."""
+    """Replace `torch.device` by a class for which `torch.device(1)` is a simulated device.
+
+    An int as the only argument is the index of that device.
+    """
     names = {"__module__": "torch", "__qualname__": "device", "__doc__": _Device.__doc__}
     put(torch, "device", _DeviceMeta("device", (), names))

@@ -19,7 +19,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Patch modules of `torch.distributed` once the program imports them; importing them here would take long."""
+    """Patch modules of `torch.distributed` when the program imports them.
+
+    Modules that are imported already are patched now. To import the others here would take long.
+    """
     for name, patch in _PATCHES.items():
         if (module := sys.modules.get(name)) is not None:
             patch(machine, module)
@@ -35,7 +38,10 @@ class _PatchOnImport:
         self.name = name
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Return the import spec of the module to patch, whose loader also patches it; None for any other module."""
+        """Return the import spec of the module to patch; None for any other module.
+
+        The loader of this spec also patches the module. This finder removes itself from `sys.meta_path`.
+        """
         del path, target
         if name != self.name:
             return None
@@ -54,9 +60,10 @@ class _PatchOnImport:
 
 
 def _patch_stager(machine: Machine, module: Any) -> None:
-    """Let the class that copies a state dict to the host, while training goes on, take tensors of the device.
+    """Make `StateDictStager` copy tensors of the device to the host.
 
-    PyTorch's class copies every attribute of a tensor, and so would save those of a wrapper with the checkpoint.
+    PyTorch uses this class to save a state dict while training goes on. The class copies every attribute of a tensor,
+    and so would save those of a wrapper with the checkpoint.
     """
     stager: Any = module.StateDictStager
     original = stager._offload_tensor
@@ -78,7 +85,7 @@ def _patch_stager(machine: Machine, module: Any) -> None:
 
 
 def _patch_random_numbers(machine: Machine, module: Any) -> None:
-    """Let each shard of a DTensor draw random numbers of its own, and all replicas the same ones.
+    """Make the shards of a DTensor draw different random numbers, and replicas equal ones.
 
     PyTorch moves the offset in the state of CUDA's generator; the state of `SimGenerator` has no offset.
     """
@@ -87,7 +94,10 @@ def _patch_random_numbers(machine: Machine, module: Any) -> None:
 
     @contextlib.contextmanager
     def distribute_region(self: Any, spec: Any, generator: Any = None) -> Iterator[None]:
-        """Let the device's generator draw, within the context, numbers that depend on the shard of this process."""
+        """Make random numbers in the context depend on the shard of this process.
+
+        The device's generator draws them.
+        """
         if not self.distribute_region_enabled or not machine.is_simulated(self._device):
             with original(self, spec, generator):
                 yield

@@ -27,7 +27,7 @@ def install(machine: Machine) -> None:
         return _ExportedTensor(tensor) if isinstance(tensor, SimTensor) else original_to(tensor)
 
     def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> torch.Tensor:
-        """Return a tensor that shares the memory of a tensor of the device, or a copy of that tensor."""
+        """Return a tensor that shares the memory of `ext_tensor`, or a copy of that tensor."""
         capsule = isinstance(ext_tensor, _ExportedTensor)
         given = ext_tensor.tensor if capsule else ext_tensor
         if not isinstance(given, SimTensor):

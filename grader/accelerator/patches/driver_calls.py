@@ -55,7 +55,10 @@ _OF_THE_BUILD = {
 
 
 def install(machine: Machine) -> None:
-    """Replace each function of `torch._C` that calls CUDA's driver by one that raises `NotImplementedError`."""
+    """Replace each function of `torch._C` that calls CUDA's driver.
+
+    The new functions answer for the simulated devices, or raise `NotImplementedError`.
+    """
     del machine
     for name, function in _SIMULATED.items():
         # Not the function itself: PyTorch's compiler has other rules for `torch.cuda.set_device`, and one per function.
@@ -71,7 +74,7 @@ def install(machine: Machine) -> None:
 
 
 def _set_stream(stream_id: int, device_index: int, device_type: int) -> None:
-    """Make the stream with these numbers the current one of its device, and that device the current one."""
+    """Make the stream with these numbers, and its device, the current ones."""
     streams.set_stream(streams.Stream(stream_id=stream_id, device_index=device_index, device_type=device_type))
 
 
@@ -80,7 +83,10 @@ def _numbers_of(stream: streams.Stream) -> tuple[int, int, int]:
 
 
 def _exchange_device(index: int) -> int:
-    """Make a device the current one and return the index of the previous one; below 0, do nothing and return -1."""
+    """Make a device the current one, and return the index of the previous one.
+
+    For a negative index, do nothing and return -1.
+    """
     if index < 0:
         return -1
     before = device_module.current_device()
@@ -122,7 +128,10 @@ def _called_driver_functions() -> Iterator[str]:
 
 
 def _function_of(value: Any) -> Any:
-    """Return a function itself, or the function in a static or class method; None for any other object."""
+    """Return the function in a static or class method, or a function itself.
+
+    None for any other object.
+    """
     if isinstance(value, (staticmethod, classmethod)):
         return value.__func__
     return value if isinstance(value, types.FunctionType) else None

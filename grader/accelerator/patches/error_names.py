@@ -14,9 +14,9 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace functions whose C++ errors have the device's inner name by functions whose errors have the public one.
+    """Use the public name of the device in errors of C++.
 
-    These errors are about a gradient on another device, recurrent layers, and functions of several operators.
+    This concerns the setter of `Tensor.grad`, recurrent layers, convolutions, and functions of several operators.
     """
     del machine
     grad: Any = TensorBase.grad

@@ -18,7 +18,10 @@ _EXPORT = (
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.export.export` raise for tensors of the device; PyTorch's C++ code would end the process."""
+    """Make `torch.export.export` raise for tensors of the device.
+
+    PyTorch's C++ code would end the process.
+    """
     original: Any = torch.export.export
 
     @functools.wraps(original)

@@ -29,7 +29,10 @@ _COMPRESSED = {torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.spars
 
 
 def install(machine: Machine) -> None:
-    """Replace the functions of `torch` that make tensors, so that they take the simulated device."""
+    """Wrap the functions of `torch` that make tensors.
+
+    The wrappers accept the simulated device by its public name.
+    """
     originals = frozenset(device_mode._device_constructors())  # before they are replaced: C++ passes them to modes
     for name in _FUNCTIONS:
         put(torch, name, translate_device(machine, getattr(torch, name)))
@@ -60,7 +63,10 @@ def install(machine: Machine) -> None:
 
 
 def _wrap_for_compressed_layout(machine: Machine, original: Any) -> Any:
-    """Return a function that makes a sparse tensor with compressed rows or columns, on the device or on the CPU."""
+    """Return a wrapper of a function such as `sparse_csr_tensor` that accepts the device.
+
+    The function makes a sparse tensor with compressed rows or columns.
+    """
     rows, columns = ("crow_indices", "col_indices"), ("ccol_indices", "row_indices")
     by_columns = original.__name__ in ("sparse_csc_tensor", "sparse_bsc_tensor")
 
@@ -97,11 +103,13 @@ def _wrap_for_compressed_layout(machine: Machine, original: Any) -> Any:
 
 
 def _device_of_values(named: dict[str, Any], indices: tuple[str, str]) -> torch.device:
-    """Return the device of the values; raise PyTorch's error if a tensor of indices is on another one.
+    """Return the device of the values of a compressed sparse tensor.
+
+    Raise PyTorch's error if the indices of the tensor are on another device.
 
     Args:
         named: the arguments of a function that makes a compressed sparse tensor, by name.
-        indices: the names of the compressed and of the plain indices, such as `crow_indices` and `col_indices`.
+        indices: the names of the compressed indices and of the plain indices, such as `crow_indices` and `col_indices`.
     """
     values: Any = named["values"]
     device = values.device if isinstance(values, torch.Tensor) else torch.get_default_device()
@@ -113,11 +121,17 @@ def _device_of_values(named: dict[str, Any], indices: tuple[str, str]) -> torch.
 
 
 def translate_device(machine: Machine, original: Any) -> Any:
-    """Return a wrapper of a function that makes tensors: it takes the device by its public name."""
+    """Wrap a function that makes tensors so that it accepts the device's public name.
+
+    Return the wrapper. It also checks the device of a generator, and makes pinned memory.
+    """
 
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
-        """Call the function with the device's inner name; make compressed sparse tensors on the CPU, and move them."""
+        """Call the function with the device's inner name.
+
+        Compressed sparse tensors are made on the CPU, and then moved.
+        """
         if kwargs.get("device") is not None:
             kwargs["device"] = machine.to_inner_device(kwargs["device"])
         if kwargs.get("generator") is not None:
@@ -137,9 +151,9 @@ def translate_device(machine: Machine, original: Any) -> Any:
 
 
 def _wrap_sparse_coo_tensor(machine: Machine, original: Any) -> Any:
-    """Return a wrapper of `sparse_coo_tensor` that makes the tensor on the index of the requested device.
+    """Return a wrapper of `sparse_coo_tensor` that keeps the index of the requested device.
 
-    In a call without values, C++ would forget this index. Without `device` the default device is requested.
+    C++ forgets this index in a call without values. Without `device` the default device is requested.
     """
 
     @functools.wraps(original)
@@ -156,10 +170,10 @@ def _wrap_sparse_coo_tensor(machine: Machine, original: Any) -> Any:
 
 
 def _wrap_for_lists(machine: Machine, original: Any) -> Any:
-    """Return a wrapper of `torch.tensor` or its like that takes lists with tensors of the device as items.
+    """Wrap `torch.tensor` or `torch.as_tensor` so that lists may hold tensors of the device.
 
-    The wrapper takes objects with a `__cuda_array_interface__`, too: `tensor` copies these always, `as_tensor` only for
-    another dtype or device. A call without `device` puts them on the default device.
+    Return the wrapper. It accepts objects with a `__cuda_array_interface__`, too: `tensor` always copies such an
+    object, `as_tensor` only for another dtype or device. A call without `device` puts the result on the default device.
 
     Args:
         machine: the machine that is simulated.
@@ -179,7 +193,10 @@ def _wrap_for_lists(machine: Machine, original: Any) -> Any:
 
 
 def unwrap_lists(machine: Machine, data: Any) -> Any:
-    """Return `data` with inner tensors in place of the wrappers in its lists; the host waits for each of them."""
+    """Return `data` with inner tensors in place of the wrappers in its lists.
+
+    The host waits for each of these tensors. Data without a wrapper is returned itself.
+    """
     # Looking costs less than copying, and nearly all lists hold numbers.
     if not isinstance(data, (list, tuple)) or not _holds_sim_tensors(data):
         return data
@@ -200,7 +217,10 @@ def _holds_sim_tensors(data: Any) -> bool:
 
 
 def _wrap_ctc_loss(original: Any) -> Any:
-    """Return a wrapper of `ctc_loss` that copies lengths on the device to the host, where the loss reads them."""
+    """Return a wrapper of `ctc_loss` that first copies lengths from the device to the host.
+
+    The loss reads lengths on the host.
+    """
 
     @functools.wraps(original)
     def call(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *args: Any, **kwargs: Any) -> Any:
@@ -214,9 +234,10 @@ def _wrap_ctc_loss(original: Any) -> Any:
 
 
 def _check_generator(machine: Machine, original: Any, args: Any, kwargs: dict[str, Any]) -> None:
-    """Raise `RuntimeError` if a CPU tensor would get its random numbers from a generator of the simulated device.
+    """Raise `RuntimeError` for a CPU tensor with a generator of the simulated device.
 
-    The opposite, tensors of the device from a CPU generator, is checked where operators run.
+    The generator would draw the numbers of that tensor. The opposite, tensors of the device from a CPU generator, is
+    checked where operators run.
     """
     generator = kwargs["generator"]
     if not isinstance(generator, SimGenerator) or any(isinstance(arg, SimTensor) for arg in args):

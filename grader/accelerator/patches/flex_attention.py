@@ -11,7 +11,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `flex_attention` on tensors of the device by PyTorch's own formula for it, which autograd follows."""
+    """Make `flex_attention` on tensors of the device run PyTorch's formula in Python.
+
+    Autograd works through this formula.
+    """
     del machine
     module: Any = importlib.import_module("torch._higher_order_ops.flex_attention")
     original = module.flex_attention

@@ -11,7 +11,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `CUDAGraph`, `MemPool` and their functions, which `torch.cuda.graph` and others use."""
+    """Replace `CUDAGraph`, `MemPool` and their functions by simulated ones.
+
+    `torch.cuda.graph` and `make_graphed_callables` use them.
+    """
     del machine
     for owner in (torch.cuda, torch.cuda.graphs):
         for answer in (CUDAGraph, graph_pool_handle, is_current_stream_capturing):

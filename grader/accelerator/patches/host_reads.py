@@ -60,7 +60,7 @@ class _HostReads(TorchDispatchMode):
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Report races of an operator with copies to pinned memory, and run it."""
+        """Report races between an operator and copies to pinned memory, then run the operator."""
         del types
         kwargs = kwargs or {}
         thread = self.thread
@@ -74,9 +74,10 @@ class _HostReads(TorchDispatchMode):
             thread.runs = before
 
     def switch(self) -> None:
-        """Put this mode on the thread's stack of modes if there are copies to look for, otherwise remove it.
+        """Switch this mode on if a copy to pinned memory may still be running, otherwise off.
 
-        It lies at the bottom: the modes of the program stay above it in their order, so that each `with` ends its own.
+        The mode lies at the bottom of the thread's stack of modes: those of the program stay above it in their order,
+        so that each `with` ends its own.
         """
         thread, wanted = self.thread, bool(self.machine.races.arriving)
         if thread.on == wanted or thread.runs:
@@ -104,7 +105,16 @@ class _HostReads(TorchDispatchMode):
             self.machine.races.record_host_memory_use(user, tensor, queue if copies else None)
 
     def _queue_of(self, tensors: list[tuple[str, torch.Tensor]], device: Any) -> Queue | None:
-        """Take the tensors of the device out of a list, and return the queue of the operator; None for the host's."""
+        """Return the queue on which an operator runs, and keep only CPU tensors in `tensors`.
+
+        Args:
+            tensors: the tensors among the operator's arguments, by name; changed in place, so that dense CPU tensors
+                are left.
+            device: the operator's argument `device`, if it has one.
+
+        Returns:
+            The queue; None if the operator runs on the host.
+        """
         ours = [tensor for _, tensor in tensors if isinstance(tensor, SimTensor)]
         tensors[:] = [entry for entry in tensors if _is_plain(entry[1])]
         if ours:
@@ -115,7 +125,10 @@ class _HostReads(TorchDispatchMode):
 
 
 def install(machine: Machine) -> None:
-    """Let the race detector see how the host uses memory that asynchronous copies fill."""
+    """Make the race detector see uses of pinned memory by the host.
+
+    A race is a use before an asynchronous copy has filled the memory.
+    """
     mode = _HostReads(machine)
     machine.races.on_arrivals = mode.switch
     for name, shown in _READING.items():
@@ -130,7 +143,13 @@ def install(machine: Machine) -> None:
 
 
 def _checking(races: Races, original: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Return a method of tensors that reports a race before it calls the original."""
+    """Return a method that reports a race, then calls a tensor method that reads memory.
+
+    Args:
+        races: the race detector.
+        original: the method.
+        name: the name of the method in warnings.
+    """
 
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -144,7 +163,7 @@ def _checking(races: Races, original: Callable[..., Any], name: str) -> Callable
 
 
 def _switching(mode: _HostReads, original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method of tensors that switches the mode on or off after it has called the original."""
+    """Return a method that calls a tensor method, then switches the mode on or off."""
 
     @functools.wraps(original)
     def method(*args: Any, **kwargs: Any) -> Any:
@@ -157,7 +176,10 @@ def _switching(mode: _HostReads, original: Callable[..., Any]) -> Callable[..., 
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:
-    """Return whether a tensor is a dense CPU tensor with memory of its own: not a wrapper, and not a fake tensor."""
+    """Return whether a tensor is a dense CPU tensor with memory of its own.
+
+    A wrapper is not, nor is a fake tensor.
+    """
     keys = torch._C._dispatch_keys(tensor)
     return (
         tensor.layout is torch.strided
@@ -173,7 +195,10 @@ def _named_values(names: tuple[str, ...], args: Any, kwargs: dict[str, Any]) -> 
 
 
 def _in(value: Any) -> list[torch.Tensor]:
-    """Return the tensors in a value of an argument: one, or those of a list."""
+    """Return the tensors in an argument of an operator.
+
+    The argument is a tensor, a list or a tuple; any other value contains no tensor.
+    """
     if isinstance(value, torch.Tensor):
         return [value]
     return [item for item in value if isinstance(item, torch.Tensor)] if isinstance(value, (list, tuple)) else []

@@ -19,7 +19,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let uninitialized parameters and buffers be made and materialized on the device, and moved to and from it."""
+    """Allow uninitialized parameters and buffers on the device.
+
+    They can be made there, moved there and back, and materialized there.
+    """
     mixin: Any = UninitializedParameter.__mro__[1]
     original, move, device_of = mixin.materialize, torch.Tensor.to, torch._C.TensorBase.device
 

@@ -34,7 +34,7 @@ class _LegacyTypeMeta(type):
 
 
 def install(machine: Machine) -> None:
-    """Put a class for each legacy type, such as `FloatTensor`, into `torch.cuda` and `torch.cuda.sparse`."""
+    """Add the legacy types, such as `FloatTensor`, to `torch.cuda` and `torch.cuda.sparse`."""
     del machine
     for dtype, word in LEGACY.items():
         name = f"{word}Tensor"

@@ -12,7 +12,7 @@ from grader.accelerator.sim.memory import OBSERVERS, DeviceMemory
 
 
 def install(machine: Machine) -> None:
-    """Replace `torch.cuda.set_per_process_memory_fraction` and its like by functions of the simulated memory."""
+    """Make `set_per_process_memory_fraction` and its like work on the simulated memory."""
 
     def memory_of(device: Any) -> DeviceMemory:
         return machine.devices[machine.index_of() if device is None else machine.required_index(device)].memory

@@ -14,13 +14,19 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `Module._apply` and `Tensor.data`, so that parameters stay the same objects when a module moves."""
+    """Keep the parameters of a module the same objects when the module moves.
+
+    For this, `Module._apply` and `Tensor.data` are replaced.
+    """
     del machine
     original: Any = torch.nn.Module._apply
 
     @functools.wraps(original)
     def apply(self: Any, fn: Any, recurse: bool = True) -> Any:
-        """Apply a function to all tensors of a module and its children; parameters that move stay the same objects."""
+        """Apply a function to all tensors of a module and its children.
+
+        Parameters that move stay the same objects.
+        """
         # PyTorch's own would put new Parameter objects into a module that changes the device, and an optimizer made
         # before would train the old ones. On CUDA they stay the same objects, and so they do here.
         known: dict[int, torch.Tensor] = {}
@@ -63,7 +69,10 @@ def install(machine: Machine) -> None:
 
 
 def _move_lazy(module: torch.nn.Module, move: Any) -> None:
-    """Move the uninitialized parameters and buffers of a module; its parameters stay the same objects."""
+    """Move the uninitialized parameters and buffers of a module.
+
+    The parameters stay the same objects. `move` is a function that returns a moved tensor.
+    """
     is_lazy: Any = torch.nn.parameter.is_lazy
     for param in filter(is_lazy, module._parameters.values()):
         if (new := move(param)) is not param:

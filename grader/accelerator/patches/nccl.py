@@ -18,7 +18,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.distributed` find the simulated NCCL, if PyTorch was built with `torch.distributed`."""
+    """Make `torch.distributed` use the simulated NCCL.
+
+    Do nothing if PyTorch was built without `torch.distributed`.
+    """
     if not dist.is_available():
         return
     c10d: Any = importlib.import_module("torch.distributed.distributed_c10d")
@@ -34,7 +37,10 @@ def install(machine: Machine) -> None:
     signature = inspect.signature(original)
 
     def barrier(*args: Any, **kwargs: Any) -> Any:
-        """Run a barrier as NCCL does: reduce a tensor on the device, and wait for it unless `async_op` is True."""
+        """Run a barrier as NCCL does, by reducing a tensor on the device.
+
+        Wait for it unless `async_op` is True.
+        """
         given = signature.bind(*args, **kwargs).arguments
         group, async_op, device_ids = (given.get(name) for name in ("group", "async_op", "device_ids"))
         whole = group or c10d._get_default_group()
@@ -85,7 +91,10 @@ _coalesced: dict[Any, list[Any]] = {}
 
 
 def _replace_collectives(machine: Machine, c10d: Any) -> None:
-    """Let collectives raise for reductions that NCCL lacks, and record that NCCL uses their tensors until a wait."""
+    """Replace the collectives, and the methods by which a program waits for them.
+
+    The new ones raise for reductions that NCCL lacks, and record that NCCL uses the tensors until a wait.
+    """
     running: _Running = weakref.WeakKeyDictionary()
     for name in _WRITES:
         if hasattr(c10d, name):  # an older PyTorch has fewer
@@ -101,11 +110,13 @@ def _replace_collectives(machine: Machine, c10d: Any) -> None:
 
 
 def _wrap_collective(machine: Machine, running: _Running, name: str, original: Any) -> Any:
-    """Return a wrapper of a collective that checks its reduction, and records that NCCL uses its tensors until a wait.
+    """Return a wrapper of a collective that records its use of tensors.
+
+    The use goes on until the program waits. The wrapper also raises for a reduction that NCCL lacks.
 
     Args:
         machine: the machine that is simulated.
-        running: a dict that gets the collectives that the program must wait for, by their `dist.Work`.
+        running: a dict of the collectives that the program must wait for, by their `dist.Work`; the wrapper adds to it.
         name: the name of the collective.
         original: the collective.
     """
@@ -114,7 +125,7 @@ def _wrap_collective(machine: Machine, running: _Running, name: str, original: A
     signature = inspect.signature(original)
 
     def collective(*args: Any, **kwargs: Any) -> Any:
-        """Run the collective, and record its tensors as in use if the call returns before it is done."""
+        """Run the collective; if it goes on after the call, record its use of tensors."""
         bound = signature.bind(*args, **kwargs)
         given = bound.arguments
         group = given.get("group") or c10d._get_default_group()
@@ -139,9 +150,9 @@ def _wrap_collective(machine: Machine, running: _Running, name: str, original: A
 
 
 def _premultiply_inputs(name: str, arguments: dict[str, Any], factor: Any) -> None:
-    """Multiply the inputs of a collective by the factor of PREMUL_SUM, and set its reduction to SUM.
+    """Multiply the inputs of a collective by the factor of PREMUL_SUM.
 
-    Gloo lacks PREMUL_SUM.
+    Gloo lacks this reduction, so the collective gets the reduction SUM.
 
     Args:
         name: the name of the collective.
@@ -158,7 +169,10 @@ def _premultiply_inputs(name: str, arguments: dict[str, Any], factor: Any) -> No
 
 
 def _patch_coalescing(machine: Machine) -> None:
-    """Let an NCCL group coalesce collectives: each starts when called; the end waits for sends and receives."""
+    """Allow the program to coalesce collectives of an NCCL group.
+
+    Each collective starts when it is called. At the end of the coalescing manager, sends and receives are waited for.
+    """
     nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
     kind: Any = dist.ProcessGroup
     start, end = kind._start_coalescing, kind._end_coalescing
@@ -181,7 +195,10 @@ def _patch_coalescing(machine: Machine) -> None:
 
 
 def _patch_split_group(machine: Machine) -> None:
-    """Let `dist.split_group` make an NCCL group of some ranks of a group; C++ would make a gloo group."""
+    """Make `dist.split_group` return an NCCL group for a part of an NCCL group.
+
+    C++ would make a gloo group.
+    """
     nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
     kind: Any = dist.ProcessGroup
     if not hasattr(kind, "split_group"):
@@ -209,7 +226,9 @@ def _patch_split_group(machine: Machine) -> None:
 
 
 def _wrap_wait(machine: Machine, running: _Running, ended: weakref.WeakSet[Any], original: Any) -> Any:
-    """Return a wrapper of a method of `dist.Work` that records that the current stream waits for the collective.
+    """Return a wrapper of a method by which a program waits for a `dist.Work`.
+
+    The wrapper records that the current stream waits for the collective.
 
     Args:
         machine: the machine that is simulated.
@@ -250,7 +269,12 @@ _POINT_TO_POINT = ("isend", "irecv")
 
 
 def _accessed_tensors(name: str, given: dict[str, Any]) -> tuple[list[SimTensor], list[SimTensor]]:
-    """Return the tensors that a collective reads, and those that it writes to."""
+    """Return the tensors that a collective reads, and those that it writes to.
+
+    Args:
+        name: the name of the collective.
+        given: the arguments of the collective, by name.
+    """
     reads: list[SimTensor] = []
     writes: list[SimTensor] = []
     for argument, value in given.items():

@@ -19,7 +19,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let nested tensors of the jagged layout be on the device; raise for those of the strided layout."""
+    """Allow nested tensors of the jagged layout on the device.
+
+    Those of the strided layout raise.
+    """
     original: Any = torch.Tensor._make_wrapper_subclass
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -52,7 +55,10 @@ def _wrap_constructor(machine: Machine, original: Any) -> Any:
 
 @functools.cache
 def _replace_attention() -> None:
-    """Replace attention of nested tensors, a kernel on CUDA, by attention of padded tensors with a mask."""
+    """Replace attention of nested tensors by attention of padded tensors with a mask.
+
+    On CUDA, this attention is a kernel.
+    """
     # At the first nested tensor, not before: what this loads takes half a second, and few programs need it.
     attention: Any = importlib.import_module("torch.nested._internal.sdpa")
     nested: Any = importlib.import_module("torch.nested._internal.nested_tensor")
@@ -69,7 +75,10 @@ def _replace_attention() -> None:
         scale: float | None = None,
         enable_gqa: bool = False,
     ) -> Any:
-        """Run attention on padded tensors, and return the result as a nested tensor; others run as PyTorch does it."""
+        """Run attention of nested tensors on padded tensors, and return a nested tensor.
+
+        Arguments that are not nested tensors of the device are left to PyTorch.
+        """
         given = (query, key, value)
         if not all(isinstance(one, nested.NestedTensor) and isinstance(one._values, SimTensor) for one in given):
             return original(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)

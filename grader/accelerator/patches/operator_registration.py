@@ -15,7 +15,10 @@ _AUTOCAST = DispatchKeySet(DispatchKey.AutocastPrivateUse1)  # type: ignore[attr
 
 
 def install(machine: Machine) -> None:
-    """Patch `Library.impl`: a kernel for AutogradCUDA or AutocastCUDA is also registered for the simulated device."""
+    """Make kernels for AutogradCUDA and AutocastCUDA hold for the simulated device.
+
+    `Library.impl` is patched to register such a kernel for the device, too.
+    """
     del machine
     original: Any = torch.library.Library.impl
 

@@ -16,7 +16,10 @@ def install(machine: Machine) -> None:
 
 
 def hide_others(kept: str = "") -> None:
-    """Hide CUDA, XPU, MTIA and MPS, except the one named `kept`, as in a build of PyTorch for the CPU."""
+    """Hide all accelerators but `kept`, as in a build of PyTorch for the CPU.
+
+    The accelerators are CUDA, XPU, MTIA and MPS. An empty `kept` hides them all.
+    """
 
     def no() -> bool:
         return False

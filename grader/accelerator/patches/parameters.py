@@ -12,7 +12,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let a parameter, or an object of a subclass of `Tensor`, be on the device if its data is."""
+    """Put parameters, and objects of tensor subclasses, on the device of their data."""
     del machine
     make: Any = torch.Tensor._make_subclass
 

@@ -15,7 +15,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `pin_memory` and `is_pinned` of storages, and the kernels of those of tensors."""
+    """Replace pinning of tensors and storages: ordinary host memory is marked as pinned.
+
+    For storages, the methods `pin_memory` and `is_pinned` are replaced; for tensors, the kernels of these operators.
+    """
     del machine
     _register_kernels()
 
@@ -35,7 +38,10 @@ def install(machine: Machine) -> None:
 
 @functools.cache
 def _register_kernels() -> torch.library.Library:
-    """Register kernels that mark memory; return the library, as they last only as long as it does.
+    """Register CPU kernels for the operators `_pin_memory` and `is_pinned`.
+
+    They mark memory as pinned, and look for the mark. Return their library: the kernels last only as long as this
+    object.
 
     The methods of tensors stay C++'s. So a class with a `__torch_dispatch__` of its own gets the operators, autograd
     records them, and the parts of a sparse tensor are pinned.

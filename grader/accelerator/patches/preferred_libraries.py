@@ -14,7 +14,10 @@ _OF_CUDA = {"blas": ("Default", "Cublas", "Cublaslt"), "linalg": ("Default", "Cu
 
 
 def install(machine: Machine) -> None:
-    """Replace the C++ functions that set and return the preferred library of matrix products and of linear algebra."""
+    """Let a program prefer a library for matrix products or for linear algebra.
+
+    The C++ functions that set and return the preferred library are replaced.
+    """
     del machine
     core: Any = torch._C
     preferred: dict[str, Any] = {}

@@ -16,11 +16,17 @@ from grader.accelerator.sim.machine import Machine, machine_or_none
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.multiprocessing` send tensors of the device; their inner tensors move to shared memory."""
+    """Allow `torch.multiprocessing` to send tensors of the device.
+
+    Their inner tensors move to shared memory.
+    """
     original: Any = reductions.reduce_tensor
 
     def reduce_tensor(tensor: torch.Tensor) -> Any:
-        """Return what pickle sends for a tensor: of the device, a handle of its inner tensor in shared memory."""
+        """Return what pickle sends for a tensor.
+
+        For a tensor of the device, this is a handle of its inner tensor in shared memory.
+        """
         if not isinstance(tensor, SimTensor) or (tensor.requires_grad and not tensor.is_leaf):
             return original(tensor)  # which refuses one that is not a leaf
         if tensor._inner.layout is not torch.strided:
@@ -41,7 +47,10 @@ def install(machine: Machine) -> None:
 
 
 def _share_storage(storage: torch.UntypedStorage) -> Any:
-    """Move a storage to shared memory, and return the `__reduce__` value by which another process opens it."""
+    """Move a storage to shared memory, and return its `__reduce__` value.
+
+    Another process opens the storage by this value.
+    """
     if not isinstance(storage, SimStorage):
         return reductions.reduce_storage(storage)
     # PyTorch's function refuses a storage of CUDA's: it sends tensors by a handle of the driver's.

@@ -58,7 +58,10 @@ def install(machine: Machine) -> None:
 
 
 def _replace_emit_nvtx(machine: Machine) -> None:
-    """Replace `emit_nvtx`: it waits for the device, and adds no ranges, as spans have the operators' names already."""
+    """Replace `emit_nvtx` by a context that only waits for the device.
+
+    It adds no ranges, since spans have the operators' names already.
+    """
     emit_nvtx: Any = torch.autograd.profiler.emit_nvtx
 
     def enter(self: Any) -> Any:
@@ -82,7 +85,10 @@ def _replace_emit_nvtx(machine: Machine) -> None:
 
 
 def _replace_profile(machine: Machine, profile: Any) -> None:
-    """Replace the methods of a profiler by which it begins and ends, so that they record the virtual clock's spans."""
+    """Make a profiler record the spans of the virtual clock.
+
+    `profile` is the class of the profiler. Its methods that begin and end the profile are replaced.
+    """
     original, start, leave = profile.__init__, profile._start_trace, profile.__exit__
     takes_use_cuda = "use_cuda" in inspect.signature(original).parameters  # until 2.13
 

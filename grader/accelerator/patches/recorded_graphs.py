@@ -16,7 +16,10 @@ _INNER_NAME = re.compile(rf"\b{INNER}(?=:\d)")
 
 
 def install(machine: Machine) -> None:
-    """Use the device's public name in graphs of `torch.fx` and TorchScript, calls of `torch.ops` and dispatch modes."""
+    """Use the device's public name in recorded graphs, `torch.ops` and dispatch modes.
+
+    The graphs are those of `torch.fx` and TorchScript.
+    """
     tracer: Any = torch.fx.proxy.TracerBase
     create_arg = tracer.create_arg
 
@@ -37,7 +40,10 @@ def install(machine: Machine) -> None:
 
 
 def _wrap_operator_call(machine: Machine, original: Any) -> Any:
-    """Return a wrapper of an operator's `__call__` that passes the device by its inner name, which C++ knows."""
+    """Return a wrapper of an operator's `__call__` that accepts the device's public name.
+
+    C++ knows the inner name alone, so the wrapper passes that.
+    """
 
     @functools.wraps(original)
     def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -49,7 +55,10 @@ def _wrap_operator_call(machine: Machine, original: Any) -> Any:
 
 
 def _patch_dispatch_modes(machine: Machine) -> None:
-    """Let `__torch_dispatch__` of the program's own modes receive the device under its public name."""
+    """Pass the public name of the device to the dispatch modes that a program defines.
+
+    Without this patch, `__torch_dispatch__` of such a mode receives the inner name.
+    """
     mode: Any = torch.utils._python_dispatch.TorchDispatchMode
     original: Any = vars(mode).get("__init_subclass__")
 

@@ -20,7 +20,10 @@ _APART = (
 
 
 def install(machine: Machine) -> None:
-    """Let `flatten_parameters` join weights in one storage, and let recurrent layers warn of weights that are apart."""
+    """Make `flatten_parameters` join the weights of a recurrent layer in one storage.
+
+    A layer whose weights are not joined warns in each call.
+    """
     del machine
     original: Any = torch.nn.RNNBase.flatten_parameters
 
@@ -38,13 +41,19 @@ def install(machine: Machine) -> None:
 
 
 def _is_acceptable(tensor: Any) -> bool:
-    """Return whether cuDNN takes a tensor, as `torch.backends.cudnn.is_acceptable` does on a GPU."""
+    """Return whether cuDNN accepts a tensor.
+
+    It replaces `torch.backends.cudnn.is_acceptable`, and returns what that function returns on a GPU.
+    """
     cudnn: Any = torch.backends.cudnn
     return isinstance(tensor, SimTensor) and cudnn.enabled and tensor.dtype in cudnn.CUDNN_TENSOR_DTYPES
 
 
 def _can_be_joined(weights: Sequence[Any]) -> bool:
-    """Return whether PyTorch would join these weights in one storage; see `RNNBase.flatten_parameters`."""
+    """Return whether PyTorch would join these weights in one storage.
+
+    See `RNNBase.flatten_parameters`.
+    """
     if not all(map(_is_acceptable, weights)) or len({weight.dtype for weight in weights}) > 1:
         return False
     return len({weight.data_ptr() for weight in weights}) == len(weights)
@@ -81,7 +90,7 @@ def _join_into_one_storage(weights: Sequence[torch.Tensor], biases: int, project
 def _are_joined(weights: Sequence[torch.Tensor], biases: int, projects: bool) -> bool:
     """Return whether the weights lie one after another in a storage, in cuDNN's order.
 
-    `try_get_weight_buf` of aten/native/cudnn/RNN.cpp decides so.
+    `try_get_weight_buf` of aten/native/cudnn/RNN.cpp decides so. For `biases` and `projects`, see `_in_cudnn_order`.
     """
     address = weights[0].untyped_storage().data_ptr()
     for weight in _in_cudnn_order(weights, biases, projects):
@@ -92,7 +101,10 @@ def _are_joined(weights: Sequence[torch.Tensor], biases: int, projects: bool) ->
 
 
 def _wrap_with_warning(original: Any) -> Any:
-    """Return a wrapper of a function such as `torch._VF.lstm` that warns of weights that are not in one storage."""
+    """Return a wrapper of a function such as `torch._VF.lstm` that warns of separate weights.
+
+    Weights are separate if they are not joined in one storage.
+    """
 
     @functools.wraps(original)
     def call(*args: Any) -> Any:

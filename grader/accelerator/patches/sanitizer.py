@@ -10,7 +10,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let races between streams raise an error once the program switches PyTorch's CUDA sanitizer on."""
+    """Make PyTorch's CUDA sanitizer use the race detector of the simulated device.
+
+    Once the program switches the sanitizer on, a race between streams raises an error.
+    """
     sanitizer: Any = importlib.import_module("torch.cuda._sanitizer")
 
     def enable_cuda_sanitizer() -> None:

@@ -13,7 +13,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.save` and `torch.load` handle storages of the device, and conjugate and negative views."""
+    """Make `torch.save` and `torch.load` handle tensors of the device.
+
+    These may be conjugate or negative views.
+    """
     _register_storages(machine)
     _patch_view_metadata()
     rebuild: Any = torch._tensor._rebuild_from_type_v2
@@ -28,7 +31,10 @@ def install(machine: Machine) -> None:
 
 
 def _register_storages(machine: Machine) -> None:
-    """Register the functions by which `torch.save` names a storage's device, and `torch.load` moves a storage to it."""
+    """Register how `torch.save` and `torch.load` handle storages of the device.
+
+    `torch.save` names the device of a storage; `torch.load` moves a storage to that device.
+    """
 
     # `torch.save` asks the registered packages, in the order of their numbers, where a storage lies; `torch.load` asks
     # them to put it there. The first that answers is believed.

@@ -11,9 +11,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let PyTorch's checks of the indices and values of a sparse tensor read the inner tensors.
+    """Make PyTorch's checks of sparse tensors read the inner tensors.
 
-    `torch.load` calls these checks since 2.14. C++ would read the memory of the wrappers, which have none.
+    They check indices and values; `torch.load` calls them since 2.14. C++ would read the memory of the wrappers, which
+    have none.
     """
     del machine
     for kind in ("coo", "compressed", "csr", "csc", "bsr", "bsc"):

@@ -77,7 +77,10 @@ def _patch_constructors(machine: Machine) -> None:
 
 
 def _patch_set() -> None:
-    """Let `set_` of a CPU tensor raise for a storage of the device, which C++ would take for one of the CPU."""
+    """Make `set_` of a CPU tensor raise for a storage of the device.
+
+    C++ would take that storage for one of the CPU.
+    """
     original: Any = torch.Tensor.set_
 
     def set_(self: torch.Tensor, source: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -90,7 +93,10 @@ def _patch_set() -> None:
 
 
 def _refuse_handles() -> None:
-    """Refuse to share memory with another process by handles of the CUDA driver: the functions for it raise."""
+    """Replace the functions that share memory by handles of the CUDA driver.
+
+    The new functions raise. PyTorch's share the memory with another process.
+    """
 
     def share(self: Any, *args: Any, **kwargs: Any) -> Any:
         del self, args, kwargs

@@ -31,7 +31,10 @@ _NO_STREAM = (
 
 
 def install(machine: Machine) -> None:
-    """Replace the methods of tensors that move, convert or make tensors, so that they take the simulated device."""
+    """Wrap the methods of tensors that move, convert or make tensors.
+
+    The wrappers accept the simulated device by its public name.
+    """
     original_to, original_type = torch.Tensor.to, torch.Tensor.type
 
     @functools.wraps(original_to)
@@ -104,7 +107,10 @@ def _place_of(machine: Machine, device: Any) -> Device:
 
 
 def _moves_in_parts(tensor: torch.Tensor) -> bool:
-    """Return whether a CPU tensor moves to the device in parts, as sparse ones do; raise if it cannot move at all."""
+    """Return whether a CPU tensor moves to the device in parts, as a sparse tensor does.
+
+    Raise for a tensor that cannot move at all: a nested one of the strided layout.
+    """
     if isinstance(tensor, SimTensor):
         return False
     # A program's `TorchFunctionMode` sees what the program calls, and these questions are ours.
@@ -114,7 +120,10 @@ def _moves_in_parts(tensor: torch.Tensor) -> bool:
 
 
 def _move_sparse(tensor: torch.Tensor, move: Callable[[torch.Tensor], Any]) -> torch.Tensor:
-    """Move a sparse CPU tensor to the device, part by part."""
+    """Move a sparse CPU tensor to the device, part by part.
+
+    `move` is a function that returns a dense part on the device.
+    """
     if tensor.requires_grad:
         raise refusal("a sparse tensor that requires a gradient is to be made on the simulated device")
     parts = [move(part.detach()) for part in parts_of(tensor)]

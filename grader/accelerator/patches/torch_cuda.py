@@ -16,7 +16,10 @@ _REFUSED = "torch.cuda.{} is not supported on the simulated device"
 
 
 def install(machine: Machine) -> None:
-    """Replace the functions of `torch.cuda` by simulated ones, or by functions that raise `NotImplementedError`."""
+    """Replace the functions of `torch.cuda` by simulated ones.
+
+    Those that are not simulated raise `NotImplementedError`.
+    """
     del machine
     owners = (torch.cuda, torch.cuda.memory, torch.cuda.random, torch.cuda.streams, torch.cuda.graphs)
     # PyTorch's own code calls some of these by the modules in which they are defined, so they are replaced there, too.

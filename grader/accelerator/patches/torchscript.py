@@ -29,9 +29,10 @@ _NAMES_CUDA = re.compile(r'prim::Constant\[value="cuda|= aten::cuda\(|= prim::is
 
 
 def install(machine: Machine) -> None:
-    """Let `torch.jit.save` raise for modules on the device, and `torch.jit.load` load a module to any device.
+    """Patch how scripted modules are saved, loaded and called.
 
-    In mode "cuda", a call of a script that names CUDA, or asks whether a tensor is on it, raises.
+    `torch.jit.save` raises for a module on the device, and `torch.jit.load` loads a module to any device. In mode
+    "cuda", scripts that name CUDA, or ask whether a tensor is on it, raise for tensors of the device.
     """
     if machine.kind == "cuda":
         for script in (torch._C.ScriptFunction, torch._C.ScriptMethod):
@@ -65,9 +66,10 @@ def install(machine: Machine) -> None:
 
 
 def _wrap_script_call(machine: Machine, original: Any) -> Any:
-    """Return a wrapper of a script's `__call__` that refuses scripts which name CUDA.
+    """Return a wrapper of a script's `__call__` that raises for scripts that name CUDA.
 
-    Devices among the arguments and as the result are exchanged for those that TorchScript knows.
+    It raises if such a script gets a tensor of the device, or fails. Devices among the arguments are passed by their
+    inner names; a device in the result has its public name.
     """
     named: Any = weakref.WeakKeyDictionary()  # whether a script names CUDA
 

@@ -13,7 +13,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Let `nn.TransformerEncoder` return zeros for padding, as PyTorch's fast path with nested tensors does."""
+    """Make `nn.TransformerEncoder` return zeros for padding.
+
+    PyTorch's fast path, which uses nested tensors, does the same.
+    """
     del machine
     encoder: Any = torch.nn.TransformerEncoder
     original, to_nested = encoder.forward, torch._nested_tensor_from_mask
@@ -28,7 +31,10 @@ def install(machine: Machine) -> None:
 
     @functools.wraps(original)
     def forward(self: Any, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: Any = None) -> Any:
-        """Run the encoder; where PyTorch would use nested tensors, run its ordinary path and set padding to zero."""
+        """Run the encoder, by its ordinary path where PyTorch would use nested tensors.
+
+        In that case, set padding to zero.
+        """
         try:
             return original(self, src, mask, src_key_padding_mask, is_causal)
         except Nested:

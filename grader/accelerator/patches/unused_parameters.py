@@ -21,7 +21,7 @@ class _WithoutPinnedMemory(TorchDispatchMode):
     """A dispatch mode that allocates ordinary host memory where C++ asks for pinned memory."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Run an operator of backward; it allocates ordinary memory in place of pinned memory."""
+        """Run an operator of backward, with ordinary memory in place of pinned memory."""
         del types
         if func is torch.ops.aten.is_pinned.default:
             return True  # C++ makes sure; Python code does not come here

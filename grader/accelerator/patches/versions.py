@@ -16,7 +16,10 @@ _CUDA, _CUDNN = "12.8", 91002
 
 
 def install(machine: Machine) -> None:
-    """Replace the functions that report CUDA's and cuDNN's presence and versions, and the runtime of CUDA."""
+    """Make PyTorch report that CUDA and cuDNN are there, with versions.
+
+    The runtime of CUDA, which `torch.cuda.cudart` returns, is replaced, too.
+    """
 
     def available() -> bool:
         return True
@@ -50,7 +53,7 @@ def install(machine: Machine) -> None:
 
 
 def _is_binary_compatible(architecture: str, major: int, minor: int) -> bool:
-    """Return whether a GPU of capability `major`.`minor` runs kernels that are compiled for an architecture.
+    """Return whether a GPU runs kernels that are compiled for an architecture.
 
     The major numbers must be equal, and the minor number of the architecture must not exceed that of the GPU.
 

@@ -16,15 +16,16 @@ _NAME = __package__.rpartition(".")[0]
 
 @functools.cache
 def own_namespaces() -> list[dict[str, Any]]:
-    """Return the namespaces of the modules of `grader.accelerator` that are imported at the first call.
+    """Return the namespaces of the imported modules of `grader.accelerator`.
 
-    The result is cached: a search in a forked process would copy memory that it shares with its parent.
+    The result of the first call is cached, and lacks modules that are imported later. A search in a forked process
+    would copy memory that the process shares with its parent.
     """
     return [vars(module) for name, module in list(sys.modules.items()) if name.startswith(f"{_NAME}.")]
 
 
 def install(machine: Machine) -> None:
-    """Make each warning that points at a line of this package point at the line of the program that called it.
+    """Show warnings at lines of the program instead of lines of this package.
 
     PyTorch's C++ code warns at the innermost line of Python. Without this a program would be warned once, for all its
     lines, and be shown a line of ours.
@@ -39,7 +40,10 @@ def install(machine: Machine) -> None:
     original = shown._showwarnmsg
 
     def show(message_shown: warnings.WarningMessage) -> None:
-        """Show a warning; if it points at a line of this package, show it at the line of the program that led there."""
+        """Show a warning; if it points at this package, show it at a line of the program.
+
+        That line is the one that led to the warning.
+        """
         frame = (
             _calling_frame(sys._getframe(1), message_shown.filename)
             if message_shown.filename.startswith(PACKAGE)
@@ -62,7 +66,11 @@ def install(machine: Machine) -> None:
 
 
 def _calling_frame(frame: FrameType | None, filename: str) -> FrameType | None:
-    """Go up from `frame` past the file `filename` and this package; return the first frame of the program, or None."""
+    """Return the first frame of the program above `frame`, or None.
+
+    The search begins at the first frame of the file `filename`, at which the warning points, and skips the frames of
+    this package.
+    """
     while frame is not None and frame.f_code.co_filename != filename:
         frame = frame.f_back
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
