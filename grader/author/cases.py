@@ -136,12 +136,17 @@ class Case:
 
     @property
     def is_known(self) -> bool:
-        """Whether the answer is a file of the exercise; unusual and constant answers are made by this module."""
+        """Whether the answer is a file of the exercise.
+
+        Unusual and constant answers are made by this module.
+        """
         return self.kind not in ("unusual", "constant")
 
 
 def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> list[Case]:
-    """Return all cases that must be run to verify an exercise; add to `problems` what is wrong with its answers.
+    """Return all cases that must be run to verify an exercise.
+
+    The list is empty if the reference is not valid Python.
 
     Args:
         exercise: the exercise.
@@ -166,7 +171,11 @@ def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: 
 
 
 def _right_cases(exercise: Exercise, seeds: int, problems: list[str]) -> Iterator[Case]:
-    """Yield a case of the starter, and for each seed a case of the reference and of each other right answer."""
+    """Yield the cases of the starter and of the right answers, the reference among them.
+
+    The starter has one case. The reference and each other right answer have a case for each seed. A sentence is added
+    to `problems` if the reference is the only right answer.
+    """
     if exercise.starter.is_file():
         yield Case(exercise, "starter", read_answer(exercise, exercise.starter), 0)
     if not exercise.right:
@@ -178,7 +187,11 @@ def _right_cases(exercise: Exercise, seeds: int, problems: list[str]) -> Iterato
 
 
 def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> Iterator[Case]:
-    """Yield the cases of each wrong answer; add to `problems` which are missing, unreadable or incomplete."""
+    """Yield the cases of each wrong answer that can be run.
+
+    A sentence is added to `problems` for each wrong answer that cannot be read or whose docstring is incomplete, and
+    one if the exercise has too few wrong answers.
+    """
     places, names = Places.of(exercise), [check.id for check in checks]
     if (count := len(exercise.wrong)) < _LEAST_WRONG:
         problems.append(
@@ -206,7 +219,9 @@ def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, proble
 
 
 def _cases_for_seeds(exercise: Exercise, kind: str, answer: Answer, count: int) -> Iterator[Case]:
-    """Yield a case of an answer for each seed; the cases of the second half are run while all cores are kept busy.
+    """Yield a case of an answer for each seed.
+
+    The cases of the second half of the seeds are run while all cores are kept busy.
 
     Args:
         exercise: the exercise.
@@ -218,11 +233,13 @@ def _cases_for_seeds(exercise: Exercise, kind: str, answer: Answer, count: int) 
 
 
 def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
-    """Yield cases in which one function that a rule names returns something unusual, such as None or a generator.
+    """Yield cases in which one function returns something unusual, such as None.
+
+    Each function that a rule names is such a function in some of the cases.
 
     Args:
         exercise: the exercise.
-        problems: a list to which a sentence for each unknown word after `also right:` is added.
+        problems: a list to which a sentence is added for each unknown word after `also right:` in the reference.
     """
     if exercise.reference is None:
         return
@@ -245,7 +262,10 @@ def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
 
 
 def constant_cases(exercise: Exercise) -> Iterator[Case]:
-    """Yield cases in which every function that a rule names returns the same constant, or raises the same error."""
+    """Yield cases whose functions all return the same constant, or all raise the same error.
+
+    The functions are those that a rule names.
+    """
     names = _functions_in_rules(exercise)
     for gives, statement in CONSTANTS.items() if names else ():
         source = "\n\n".join(f"def {name}(*args, **named):\n    {statement}\n" for name in names)
@@ -260,7 +280,10 @@ def rules_naming(exercise: Exercise, function: str) -> list[str]:
 
 
 def _functions_in_rules(exercise: Exercise) -> list[str]:
-    """Return the names of the reference's public functions that a rule names; a class is not among them."""
+    """Return the names of the reference's public functions that a rule names.
+
+    Classes are left out.
+    """
     if exercise.reference is None:
         return []
     body = ast.parse(exercise.reference.read_text(encoding="utf-8")).body

@@ -76,7 +76,7 @@ class Loss:
 
     @property
     def total(self) -> float:
-        """All hundredths of a point that the wrong answer loses."""
+        """The sum of what the wrong answer loses on all rules, in hundredths of a point."""
         return sum(self.lost.values())
 
     @property
@@ -113,12 +113,12 @@ class Proof:
 
 
 def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 0) -> Proof:
-    """Return the findings about an exercise: the problems known from reading it, and what its runs show.
+    """Return the proof of an exercise: its known problems, and what its runs show.
 
     Args:
         exercise: the exercise.
         problems: the problems that reading it showed.
-        runs: its cases, each with what it showed.
+        runs: its runs: each case with the exercise as it was graded.
         saved: the number of these runs whose results an earlier command saved.
     """
     proof = Proof(exercise, [*problems], saved=saved, losses=losses_of(runs))
@@ -134,7 +134,10 @@ def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 
 
 
 def _judge_runs(proof: Proof, runs: Runs) -> None:
-    """Count in a proof the runs that ended as they should, and add a problem for each run that did not."""
+    """Add the runs of an exercise to its proof.
+
+    Runs that ended as they should are counted, and a problem is added for each other run.
+    """
     seen: dict[tuple[Path | None, str], tuple[str, set[Path]]] = {}
     for case, graded in runs:
         path = case.answer.path
@@ -184,12 +187,12 @@ def _has_full_marks(graded: GradedExercise) -> bool:
 
 
 def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
-    """Return a sentence about the first check with one of some verdicts; "" if no check has one of them.
+    """Return a sentence about the first check that has one of these verdicts; else "".
 
     Args:
         graded: the exercise of one run.
         said: the sentence, with one `{}` for the name of the check, and another for its reason and line.
-        *verdicts: the verdicts.
+        *verdicts: the verdicts, of which the check has one.
     """
     for outcome in (row.outcome for row in graded.checks if row.verdict in verdicts):
         reason = (outcome.detail.strip() or outcome.message).split("\n")[0]
@@ -198,7 +201,10 @@ def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
 
 
 def _not_caught_problem(case: Case, graded: GradedExercise) -> str:
-    """Return a sentence if the check that a wrong answer names does not catch the answer; "" if it does."""
+    """Return a sentence if the check that must catch a wrong answer does not; else "".
+
+    The answer's file names this check.
+    """
     caught = [row.check.id for row in graded.checks if row.verdict in (Verdict.FAILED, Verdict.CRASHED)]
     others = f"{', '.join(caught)} did" if caught else "no check did"
     outcome = _outcome_of_named_check(case, graded)
@@ -226,7 +232,10 @@ def _no_loss_problem(case: Case, graded: GradedExercise) -> str:
 
 
 def _outcome_of_named_check(case: Case, graded: GradedExercise) -> Outcome:
-    """Return the outcome of the check that must catch a wrong answer: the one that the answer's file names."""
+    """Return the outcome of the check that must catch a wrong answer.
+
+    The answer's file names this check.
+    """
     return next(row.outcome for row in graded.checks if row.check.id == case.answer.caught_by)
 
 
@@ -261,7 +270,10 @@ def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a problem for each rule on which constant answers earn points, with the checks that they pass."""
+    """Yield a problem for each rule on which constant answers earn points.
+
+    The problem names the checks that these answers pass.
+    """
     where = Places.of(exercise).description.as_posix()
     earned = defaultdict[str, dict[str, int]](dict)
     passed = defaultdict[str, list[str]](list)
@@ -282,10 +294,10 @@ def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def _judge_messages(proof: Proof, runs: Runs) -> None:
-    """Collect the messages of hidden checks about their inputs in a proof, and add problems about these messages.
+    """Add to a proof what hidden checks say about their inputs.
 
-    A problem is added for each check that has a message which is withheld from students, because not all of its words
-    are in the check file. Another one is added for each check that has too many different messages.
+    A problem is added for each check with a message that is withheld from students, because not all of its words are in
+    the check file. Another one is added for each check with too many different messages.
     """
     where = Places.of(proof.exercise).hidden_checks.as_posix()
     withheld: dict[str, str] = {}
@@ -309,9 +321,9 @@ def _judge_messages(proof: Proof, runs: Runs) -> None:
 
 
 def margin_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a sentence for each comparison of speed whose limit is too near to the reference's own ratio.
+    """Yield a sentence for each limit on speed that is too near to the reference's own ratio.
 
-    If the limit is far from that ratio, one measurement decides, on any machine.
+    If the limit is far from that ratio, a single measurement decides, on any machine.
     """
     compared = defaultdict[tuple[str, int], list[Speed]](list)
     for row in (row for case, graded in runs if case.kind == "reference" for row in graded.checks):
@@ -353,7 +365,10 @@ def losses_of(runs: Runs) -> list[Loss]:
 
 
 def _mean_loss(runs: Runs) -> Loss:
-    """Return the points that a wrong answer loses on each rule: the mean of its runs with several seeds."""
+    """Return the points that a wrong answer loses on each rule, as means over its runs.
+
+    Each run has another seed.
+    """
     case, first = runs[0]
     answer = case.answer
     rule = next((row.check.contract for row in first.checks if row.check.id == answer.caught_by), "")
@@ -369,7 +384,11 @@ def _mean_loss(runs: Runs) -> Loss:
 
 
 def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
-    """Yield a problem for each wrong answer that loses much on rules that it keeps, or names wrong rules as broken."""
+    """Yield a problem for each wrong answer whose losses do not fit the rules that it breaks.
+
+    Such an answer loses much on rules that it keeps; or its file says that it breaks a rule which does not exist, or on
+    which it loses nothing.
+    """
     for loss in losses:
         where = Places.of(exercise).known_answer("wrong", loss.name)
         for rule in loss.breaks:
@@ -391,7 +410,7 @@ def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
 
 
 def unsteady_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a sentence for each check that a wrong answer passes with one seed, and not with another."""
+    """Yield a sentence for each check that a wrong answer passes with some seeds only."""
     seen = defaultdict[tuple[str, str], dict[bool, int]](dict)
     for case, graded in runs:
         for row in (row for row in graded.checks if case.kind == "wrong" and row.verdict.decided):
@@ -408,7 +427,7 @@ def unsteady_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
 def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
     """Yield a sentence for each group of wrong answers that behave alike although their sentences differ.
 
-    A student who makes one of their mistakes would read the sentences of both.
+    A student who makes one of these mistakes would read the sentences of all of them.
     """
     seen = defaultdict[str, set[tuple[int, frozenset[tuple[str, Trace]]]]](set)
     groups = defaultdict[frozenset[tuple[int, frozenset[tuple[str, Trace]]]], list[str]](list)
@@ -431,10 +450,10 @@ def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def weak_input_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a sentence for each check that fails for wrong answers at its first call, with an empty or constant input.
+    """Yield a sentence for each check that begins with an empty or constant input.
 
-    With such an input many mistakes have the same effect, and the other calls, which could distinguish them, are not
-    made.
+    A check counts if it fails for a wrong answer at its first call, and has other calls. With such an input many
+    mistakes have the same effect, and the other calls, which could distinguish them, are not made.
     """
     first = next((graded.checks for case, graded in runs if case.kind == "reference"), ())
     calls = {row.check.id: row.outcome.calls for row in first}
@@ -452,7 +471,7 @@ def weak_input_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def share_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a sentence for each parametrised check whose cases together may be worth too many points.
+    """Yield a sentence for each parametrised check whose cases may be worth too many points.
 
     The `share` of such a check counts once for each of its cases.
     """

@@ -24,7 +24,10 @@ _WIDTH = 118
 
 
 def map_page(course: Course, coverage: Coverage) -> str:
-    """Return a Markdown page of the course: its modules and exercises, what each needs, the fast track, the topics."""
+    """Return a Markdown page that shows what a course has.
+
+    It has the modules and exercises, what each of them needs, the fast track, and the topics.
+    """
     return _page(
         "course-map.md",
         course,
@@ -37,7 +40,9 @@ def map_page(course: Course, coverage: Coverage) -> str:
 
 
 def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, runtime: Runtime) -> str:
-    """Return a Markdown page with the sentence of each known wrong answer, and the messages that a student reads.
+    """Return a Markdown page about the known wrong answers of exercises.
+
+    It has the sentence of each wrong answer, and the messages that a student reads.
 
     Args:
         course: the whole course.
@@ -78,7 +83,10 @@ def _cell_text(text: str) -> str:
 
 
 def _duration_text(minutes: int | None) -> str:
-    """Return minutes as text, such as "1 h 05 min"; "" if the course does not say how long an exercise takes."""
+    """Return minutes as text, such as "1 h 05 min"; "" for None.
+
+    None means that the course does not say how long an exercise takes.
+    """
     if minutes is None:
         return ""
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

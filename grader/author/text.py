@@ -29,7 +29,10 @@ _FRAME = re.compile(r'^(?:E\s+)?(?:File "([^"]+)", line (\d+)|(\S+\.py):(\d+): )
 
 
 def course_problems(course: Course, coverage: Coverage) -> list[str]:
-    """Return problems of a course: files that have no place in it, and unknown topics on module pages."""
+    """Return a problem for each misplaced file of a course, and for each unknown topic.
+
+    A misplaced file has no place in a course. The topics are those on module pages.
+    """
     remedies = {True: "no check reads this file; move its fixtures into the check file, and remove it",
                 False: "this file has no place in a course; remove it or fix its name"}  # fmt: skip
     stray = (f"{path}: {remedies[path.endswith('/conftest.py')]}" for path in stray_files(course))
@@ -39,7 +42,10 @@ def course_problems(course: Course, coverage: Coverage) -> list[str]:
 
 
 def leak_sentences(course: Course) -> Sequence[str]:
-    """Return a sentence for each passage of a solution in a shown file. `grade release` refuses such files."""
+    """Return a sentence for each passage of a solution in a shown file.
+
+    `grade release` refuses such files.
+    """
     shown = {path.as_posix(): content_for_students(course.root, path) for path in released_files(course)
              if (course.root / path).is_file()}  # fmt: skip
     try:
@@ -50,7 +56,10 @@ def leak_sentences(course: Course) -> Sequence[str]:
 
 
 def source_problems(exercise: Exercise) -> Iterator[str]:
-    """Yield a sentence for each line of the check files that has no effect on student code, or is never graded."""
+    """Yield a sentence for each line of the check files that the linter reports.
+
+    Such a line has no effect on student code, or is never graded.
+    """
     solution = exercise.reference or exercise.starter
     known = solution.read_text(encoding="utf-8", errors="replace") if solution.is_file() else ""
     for place, path in _check_files(exercise).items():
@@ -59,7 +68,7 @@ def source_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container[str]) -> Iterator[str]:
-    """Yield every problem of an exercise that shows when its files are read, before anything runs.
+    """Yield every problem of an exercise that its files show before anything runs.
 
     Args:
         exercise: the exercise whose texts are read.
@@ -131,7 +140,10 @@ def _check_files(exercise: Exercise) -> dict[Path, Path]:
 
 
 def _starter_problems(exercise: Exercise) -> Iterator[str]:
-    """Yield a sentence for each problem of a starter: of its task, its size, its TODO marks, and its digest."""
+    """Yield a sentence for each problem of a starter.
+
+    It is a problem of the task, the size, the TODO marks, or the digest.
+    """
     places = Places.of(exercise)
     where = places.starter.as_posix()
     if not exercise.starter.is_file():
@@ -187,7 +199,10 @@ def _par_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def _entries_never_run(exercise: Exercise) -> Iterator[str]:
-    """Yield a problem for each entry of wrong.yaml or right.yaml that is never run, as its key is not a valid name."""
+    """Yield a problem for each entry of wrong.yaml or right.yaml that is never run.
+
+    The key of such an entry is not a valid name of an answer.
+    """
     places = Places.of(exercise)
     for place, known in ((places.wrong_entries, exercise.wrong), (places.right_entries, exercise.right)):
         path = exercise.reference.with_name(place.name) if exercise.reference else place
@@ -204,7 +219,10 @@ def _entries_never_run(exercise: Exercise) -> Iterator[str]:
 
 
 def _has_todo(text: str, tree: ast.Module) -> bool:
-    """Return whether a comment or a string of a starter has the word TODO, not counting the docstring with the task."""
+    """Return whether a comment or a string of a starter has the word TODO.
+
+    The docstring with the task does not count.
+    """
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     task = tree.body[0].end_lineno if ast.get_docstring(tree) is not None else 0
     said = (token for token in tokens if token.type in (tokenize.COMMENT, tokenize.STRING))
@@ -216,7 +234,10 @@ def _written_lines(text: str) -> int:
 
 
 def _check_problems(exercise: Exercise, checks: Sequence[Check]) -> Iterator[str]:
-    """Yield a sentence for each problem of the checks: of their names, titles, rules, examples and shares."""
+    """Yield a sentence for each problem of the checks.
+
+    It is a problem of their names, titles, rules, examples or shares.
+    """
     places = Places.of(exercise)
     for check in checks:
         shown = check.shown and exercise.shown_checks is not None
@@ -261,7 +282,7 @@ def _shown_check_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def _names_folder(node: ast.AST, folder: str) -> bool:
-    """Return whether a node is a path through a folder, or an import from it."""
+    """Return whether a node names a folder: in a string with a path, or in an import."""
     match node:
         case ast.Constant(value=str(text)):  # a word of prose stands between blanks
             return text == folder or (folder in re.split(r"[/\\]", text) and not re.search(r"\s", text))

@@ -60,7 +60,7 @@ _LOSSES = (
 
 
 def lint_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
-    """Lint the check files; return the exercises without a finding, and a failed proof of each other exercise.
+    """Return the exercises without a finding, and a failed proof of each of the others.
 
     A finding is a line that has no effect on student code, or is never graded. The verdicts of checks with such lines
     would mislead, so an exercise with a finding must not be run.
@@ -98,7 +98,11 @@ class Prover:
     _until_the_end: list[int] = field(default_factory=list, init=False)
 
     def verify(self, exercises: Sequence[Exercise], slots: int | None = None) -> list[Proof]:
-        """Prove exercises of the course in `slots` lanes, by default at most one for each core; return the proofs.
+        """Prove exercises of the course, and return their proofs.
+
+        Args:
+            exercises: the exercises.
+            slots: the number of lanes; None for one lane more than exercises, but at most as many as this machine runs.
 
         Raises:
             StartError: a process of ours did not start.
@@ -137,7 +141,10 @@ class Prover:
                 for item in exercises]  # fmt: skip
 
     def _checks_of(self, runtime: Runtime, exercises: Sequence[Exercise]) -> Collected:
-        """Return the checks of exercises, from saved runs of the references or, if one is missing, from a lane."""
+        """Return the checks of exercises, from saved runs of their references.
+
+        If the run of a reference is not saved, a lane collects the checks of all exercises.
+        """
         checks: list[Check] = []
         for exercise in exercises:
             saved = None
@@ -174,7 +181,10 @@ class Prover:
         return problems, cases
 
     def _run(self, runtime: Runtime, works: Mapping[Work, Case], spinning: int) -> dict[Case, GradedExercise]:
-        """Run cases on all lanes while `spinning` processes keep cores busy; save and return the results."""
+        """Run cases on all lanes, save their results, and return these.
+
+        Meanwhile `spinning` processes keep cores busy.
+        """
         arrived, results = set[Work](), dict[Case, GradedExercise]()
         with ExitStack() as load:
             load.enter_context(_busy_cores(spinning))
@@ -194,13 +204,16 @@ class Prover:
         return results
 
     def _save(self, case: Case, finished: WorkResult) -> None:
-        """Save a result, to be deleted when this command ends if another run of its case may end differently."""
+        """Save the result of a case.
+
+        If another run of the case may end differently, the result is deleted when this command ends.
+        """
         number = self.store.save_even_if_random(finished)
         if number is not None and not _is_repeatable(case, finished.graded):
             self._until_the_end.append(number)
 
     def watch(self, named: Sequence[str], say: Callable[..., None], *, poll: bool = False) -> None:
-        """Prove the named exercises, and prove an exercise again whenever one of its files is saved, until Ctrl-C.
+        """Prove an exercise again whenever one of its files is saved, until Ctrl-C.
 
         Args:
             named: ids of the exercises that are watched, and proved at once; if it is empty, all exercises are watched,
@@ -227,7 +240,10 @@ class Prover:
                 ids = []
 
     def _prove_again(self, runtime: Runtime, ids: Sequence[str], say: Callable[..., None]) -> bool:
-        """Read the course again, prove these exercises and print the proofs; return True if one of them can be used."""
+        """Read the course again, prove these exercises and print the proofs.
+
+        Return True if at least one of these exercises can be used. None can be used if the course has problems.
+        """
         started = time.monotonic()
         say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
         try:
@@ -247,7 +263,11 @@ class Prover:
 
 
 def _exercises_with_changed_files(course: Course, named: Sequence[str], paths: set[Path]) -> list[str]:
-    """Return the ids of the watched exercises that changed files belong to; all of `named` for files of the course."""
+    """Return the ids of the watched exercises that changed files belong to.
+
+    A changed file of the course itself belongs to all exercises in `named`. If `named` is empty, all exercises are
+    watched.
+    """
     root = course.root.resolve()  # a folder above the course may have the name of an exercise
     inside = (path.resolve().relative_to(root) for path in paths if path.resolve().is_relative_to(root))
     saved = {part for path in inside for part in path.parts}
@@ -258,9 +278,9 @@ def _exercises_with_changed_files(course: Course, named: Sequence[str], paths: s
 
 
 def _is_repeatable(case: Case, graded: GradedExercise) -> bool:
-    """Return whether a case would have the same result if it ran again, so that later commands may use the result.
+    """Return whether a case would have the same result if it ran again.
 
-    A failed check of speed may be an accident for a right answer.
+    Later commands may use such a result. A right answer may fail a check of speed by accident.
     """
     verdicts = [row.outcome.verdict for row in graded.checks]
     slow_counts = case.kind not in ("reference", "right")
@@ -287,7 +307,9 @@ def _busy_cores(count: int) -> Iterator[None]:
 
 
 def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the lines that `grade verify` prints: a row for each exercise, notes, and problems with remedies.
+    """Yield the lines that `grade verify` prints.
+
+    They are a row for each exercise, notes, and the problems with what to do about them.
 
     Args:
         proofs: the proofs of exercises that can be used.
@@ -341,7 +363,9 @@ def _problems(proofs: Sequence[Proof], broken: Sequence[str]) -> list[str]:
 
 
 def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str, Any]:
-    """Return proofs as a dict for JSON: whether there are no problems, and the facts about each exercise.
+    """Return proofs as a dict for JSON.
+
+    It says whether there are no problems, and has the facts about each exercise.
 
     Args:
         proofs: the proofs of exercises that can be used.
@@ -363,7 +387,10 @@ def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str,
 
 
 def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
-    """Yield the lines of a table: the points that each wrong answer loses on rules that it breaks, and on others."""
+    """Yield the lines of a table with the points that each wrong answer loses.
+
+    It shows the points on rules that the answer breaks, and those on other rules.
+    """
     rows = []
     for proof in proofs:
         for loss in proof.losses:

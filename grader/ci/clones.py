@@ -56,7 +56,10 @@ class Repository:
 
     @property
     def folder(self) -> str:
-        """The name of the repository's folder; it contains the owner, as two owners may use one name."""
+        """The name of the repository's folder.
+
+        It contains the owner, as two owners may use one name.
+        """
         return self.path.replace("/", "--")
 
 
@@ -66,7 +69,9 @@ def server_of(environ: Mapping[str, str]) -> str:
 
 
 def read_class(path: Path, server: str) -> list[Repository]:
-    """Read a list of repositories, with OWNER/NAME or an address on each line; return each repository once.
+    """Read a list of repositories, and return each repository once.
+
+    Each line has OWNER/NAME or an address.
 
     Raises:
         CourseError: the list cannot be read, or has wrong lines, which the error names, up to a limit.
@@ -95,7 +100,9 @@ def read_class(path: Path, server: str) -> list[Repository]:
 
 
 def parse_moment(text: str) -> datetime:
-    """Parse a time, or a date as the end of that day; without a zone it is in the zone of this machine.
+    """Return the time that a text means.
+
+    A date means the end of that day. A time without a zone is in the zone of this machine.
 
     Raises:
         CourseError: it is not a time.
@@ -123,17 +130,17 @@ class CommitFilter:
     not_by: frozenset[str] = frozenset()
 
     def is_by_student(self, name: str, address: str) -> bool:
-        """Return whether a commit counts by its author, who is neither a bot nor excluded by `not_by`.
+        """Return whether the author of a commit is neither a bot nor excluded by `not_by`.
 
-        Who pretends to be a bot or staff gains nothing: what such a commit changed does not count either.
+        A student who pretends to be a bot or staff gains nothing: what such a commit changed does not count.
         """
         return not (_BOT.search(address) or {name.lower(), address.lower()} & self.not_by)
 
     def pathspecs(self, folder: Path, author: str) -> list[str]:
         """Return Git pathspecs of the hand-in's files in a checkout; [] if it has none.
 
-        They are Python, notebooks and archives in the folder of each exercise's own file and below, but for the files
-        of other exercises.
+        They select the file of each exercise, and all Python files, notebooks and archives in its folder and below. The
+        files of other exercises are excluded.
         """
         submission = collect_one(folder, self.course, self.course, author)
         paths = {item.id: submission.of(item).path for item in self.course}
@@ -162,9 +169,10 @@ def clone_class(
     server: str,
     commit_filter: CommitFilter,
 ) -> Iterator[str]:
-    """Clone each repository into a folder of its own, without its history; yield a line about each.
+    """Clone each repository into a folder of its own; yield a line about each.
 
-    A file beside the folder, of the same name with `.csv`, lists folder, repository, commit and its time.
+    A clone has no history. A file beside the folder, of the same name with `.csv`, lists folder, repository, commit and
+    its time.
 
     Args:
         repositories: the repositories of the class.
@@ -213,7 +221,7 @@ class _TakenCommit:
 
     @property
     def text(self) -> str:
-        """The commit and its time in words, and how many later ones were skipped."""
+        """The commit and its time as text, with the number of later commits that were skipped."""
         more = f"; {pluralize(self.skipped, 'later commit')} changed no file of the hand-in"
         return (f"{self.commit[:12]} of {self.at}" if self.commit else "no commit") + (more if self.skipped else "")
 
@@ -298,7 +306,11 @@ class Gathered:
         return gradebook_csv([*of_most, *others], self.reports, needed=of_most)
 
     def lines(self) -> Iterator[str]:
-        """Yield sentences about reports that do not count, and why scores of the others may not be comparable."""
+        """Yield a sentence for each problem of the reports.
+
+        A report does not count, cannot be read, or has an author whom another report has, too. Or the reports were made
+        in different environments, so that their scores may not be comparable.
+        """
         for path, later in self.older:
             text = f"not counted, as a later report has the same author: {path.as_posix()}; {later.as_posix()} counts"
             yield for_terminal(text, one_line=True)
@@ -316,9 +328,10 @@ class Gathered:
 
 
 def gather(folder: Path) -> Gathered:
-    """Read every report below a folder; return the latest one of each author, and which files do not count.
+    """Read all reports below a folder, and return the latest one of each author.
 
-    A file that is not a report, or is of another course than most, costs only its own row.
+    The result also has the files that do not count. A file that is not a report, or is of another course than most,
+    costs only its own row.
 
     Raises:
         CourseError: there is no folder, or no report in it, or as many reports are of one course as of another.
@@ -352,9 +365,9 @@ def gather(folder: Path) -> Gathered:
 
 
 def _reports_below(folder: Path, unread: list[str]) -> Iterator[Path]:
-    """Yield files that may be reports, those in outer folders first; append a line to `unread` for skipped folders.
+    """Yield the files below a folder that may be reports, those in outer folders first.
 
-    A job may leave folders of any depth.
+    A line is appended to `unread` for each folder that is skipped. A job may leave folders of any depth.
     """
     todo, left = deque([(folder, 0)]), _MOST_NAMES
     while todo:
@@ -378,10 +391,12 @@ def _reports_below(folder: Path, unread: list[str]) -> Iterator[Path]:
 
 
 def _read_bounded_report(path: Path) -> ReportFile:
-    """Read a report, and refuse one with more exercises, authors or longer names than a report of ours can have.
+    """Read a report, and refuse one that is larger than a report of ours can be.
+
+    Such a report has too many exercises or authors, or too long names.
 
     Raises:
-        CourseError: it is not a report.
+        CourseError: it is not a report, or it is refused.
     """
     name, report = path.as_posix(), read_report(path)
     names = (report.author, *report.members, *(exercise.id for exercise in report.exercises))

@@ -136,10 +136,12 @@ class JobOptions:
 
 
 def grader_package(course: Course | None) -> tuple[str, str]:
-    """Return what a job installs as the grader, and its package index or "": by course.yaml, else as installed here.
+    """Return what a job installs as the grader, and the package index for it.
+
+    course.yaml says both. If it does not, a job installs what is installed here. The index is "" if none is needed.
 
     Raises:
-        CourseError: neither names anything that a job can install.
+        CourseError: neither course.yaml nor this installation names anything that a job can install.
     """
     if course is None or course.install is None:
         return package_here(), ""
@@ -150,10 +152,13 @@ def grader_package(course: Course | None) -> tuple[str, str]:
 
 
 def package_here() -> str:
-    """Return the wheel or the address that this grader was installed from, so that a job installs the same.
+    """Return the wheel or the address that this grader was installed from.
+
+    A job installs the same.
 
     Raises:
-        CourseError: it was installed from a place that no job has, or from an index, which no installer records.
+        CourseError: it was installed from a place that no job has, or from an index; installers do not record which
+            index.
     """
     # In a checkout there may be a second description of the package, which does not say where it came from.
     texts = (installed.read_text("direct_url.json") for installed in metadata.distributions(name="tensorgrade"))

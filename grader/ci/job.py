@@ -98,7 +98,9 @@ def open_checkout(folder: Path, course: Path | None) -> Checkout:
 
 
 def changed_exercises(checkout: Checkout, submission: Submission, since: str) -> list[Exercise]:
-    """Return the exercises in whose folders a Python file, a notebook or an archive changed since a commit.
+    """Return the exercises of which a file changed since a commit.
+
+    The files that count are Python files, notebooks and archives in the exercise's folder.
 
     Args:
         checkout: the checkout, with its course.
@@ -174,7 +176,7 @@ class Platform:
         return cls(environ, FORMATS["log"], "", False, root)
 
     def folder_of(self, submission: Path) -> str | None:
-        """Return the submission's folder, relative to the root of the repository; None if it lies outside."""
+        """Return the path of the submission's folder in the repository; None if it lies outside."""
         path = Path(os.path.relpath(submission.resolve(), self.root))
         if path.is_absolute() or ".." in path.parts:
             return None
@@ -211,14 +213,20 @@ class Platform:
 
 
 def is_passed(report: ReportFile, fail_below: float) -> bool:
-    """Return whether at least `fail_below` percent of the decided points were earned, or no point is decided."""
+    """Return whether at least `fail_below` percent of the decided points were earned.
+
+    Return True also if no point is decided.
+    """
     total = report.total
     decided = total.possible - total.undecided
     return not decided or 100 * total.earned >= fail_below * decided
 
 
 def _is_public(event: str | None) -> bool:
-    """Return whether GitHub's event says that the repository is public; also True if it cannot be read."""
+    """Return whether GitHub's event says that the repository is public.
+
+    Return True also if the event cannot be read.
+    """
     try:
         repository = json.loads(Path(event or "").read_text(encoding="utf-8"))["repository"]
         return bool(repository["private"]) is False
@@ -261,7 +269,10 @@ class _InterimReports(Progress):
         self.still_waiting()
 
     def ended(self, exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
-        """Record that a check has ended; as this is called in another thread, nothing is written now."""
+        """Record that a check has ended.
+
+        Nothing is written now, as this is called in another thread.
+        """
         outcomes = self._outcomes[exercise.id]
         outcomes[outcome.check] = outcome
         graded = graded_so_far(exercise, self._submission, checks, list(outcomes.values()))
@@ -294,7 +305,7 @@ def grade_checkout(
         plan: the run plan.
         submission: the checkout.
         write: a function that receives the report before anything ran, again and again as checks end, and at the end.
-        progress: the receiver of each graded exercise, unless no check of it was run.
+        progress: the receiver of each graded exercise of which at least one check was run.
         remove_reports: a callback that removes the reports. It is called if an error ends the run before any check was
             run, as the report that was written first does not mention the error.
 
@@ -319,7 +330,9 @@ def grade_checkout(
 
 
 def remove_committed_reports(places: Iterable[str]) -> None:
-    """Remove files that lie where reports will be written: a report that a student committed must not pass for ours.
+    """Remove the files that lie where reports will be written.
+
+    A report that a student committed must not pass for ours.
 
     Raises:
         CourseError: one of them cannot be removed.

@@ -132,7 +132,10 @@ def _is_shape(value: Any) -> bool:
 
 
 def _drawing_beside_expected(name: str, value: Any, expected: Any) -> Drawing:
-    """Return the drawing of a small tensor beside the expected one; of both shapes if they differ."""
+    """Return the drawing of a small tensor beside the expected one.
+
+    If the shapes differ, only the shapes are drawn. If all elements agree, a sentence says so.
+    """
     import torch
 
     got, wanted = torch.as_tensor(value).detach().cpu(), torch.as_tensor(expected).detach().cpu()

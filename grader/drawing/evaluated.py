@@ -33,7 +33,10 @@ class EvaluatedLines:
 
 
 def parse_lines(text: str) -> tuple[list[ast.stmt], SyntaxError | None]:
-    """Return the statements of lines of Python up to the first line that Python cannot read, and its error."""
+    """Return the statements of a text up to the first line that Python cannot read.
+
+    The second value is the error of the whole text; None if all of it is valid.
+    """
     lines, first = text.split("\n"), None
     for count in range(len(lines), -1, -1):
         try:
@@ -46,9 +49,10 @@ def parse_lines(text: str) -> tuple[list[ast.stmt], SyntaxError | None]:
 
 
 def show(text: str, names: dict[str, Any] | None = None) -> None:
-    """Run lines of Python, and print an `EvaluatedLines` with the tensors that they made, as JSON.
+    """Run lines of Python, and print the tensors that they made.
 
-    The value of an expression that stands alone has its source as its name.
+    What is printed is an `EvaluatedLines` as JSON. The value of an expression that stands alone has its source as its
+    name. If a line raises, no later line is run, and the error is printed, too.
 
     Args:
         text: the lines.

@@ -31,7 +31,9 @@ def shapes_drawing(operands: Sequence[Operand], *, broadcast: bool) -> Drawing |
 
 
 def misfits_drawing(*operands: tuple[Operand, Sequence[int]]) -> Drawing | None:
-    """Return the drawing of shapes with the dims marked that do not fit; None if it cannot be drawn.
+    """Return a drawing of shapes that marks the dims which do not fit.
+
+    Return None for fewer than two operands, and for too many dims.
 
     Args:
         operands: pairs of an operand and its dims that do not fit, in which -1 is the last dim.
@@ -59,7 +61,9 @@ def remedy(operand: Operand, call: str) -> str:
 
 
 def explain_unequal_dtypes(operands: Sequence[Operand], rule: str) -> Found:
-    """Return why operands of different dtypes raised: the rule, the dtype of each operand, and a remedy.
+    """Return the explanation of a call whose operands have different dtypes.
+
+    It has the rule, the dtype of each operand, and a remedy.
 
     Args:
         operands: the operands, the input first. A later one without source code, such as a weight, belongs to a layer

@@ -29,7 +29,9 @@ class _StoragePlace:
 
 
 def drawn_tensors(tensors: Mapping[str, Any]) -> list[DrawnTensor]:
-    """Return a `DrawnTensor` for each tensor or NumPy array; those that share memory become views on one storage.
+    """Return a `DrawnTensor` for each tensor or NumPy array.
+
+    Those that share memory become views on one storage.
 
     Args:
         tensors: tensors and arrays, by the names that the drawing shows.
@@ -78,7 +80,10 @@ def _grad_phrase(value: torch.Tensor) -> str:
 
 
 def _of_array(name: str, value: np.ndarray[Any, Any]) -> tuple[DrawnTensor, _StoragePlace]:
-    """Return the facts of a NumPy array that are drawn, and the address range of the memory that it is a view on."""
+    """Return the facts of a NumPy array that are drawn, and the address range of its memory.
+
+    If the array is a view, that is the memory of the array on which it is a view.
+    """
     whole: Any = value
     while isinstance(whole.base, np.ndarray):
         whole = whole.base
@@ -119,7 +124,10 @@ def _element_text(value: Any) -> str:
 
 
 def _group_by_memory(storages: Sequence[_StoragePlace]) -> list[int]:
-    """Return for each storage the index of the first storage that shares memory with it, which may be itself."""
+    """Return the group of each storage, where storages that share memory are one group.
+
+    The number of a group is the index of its first storage.
+    """
     groups: list[int] = []
     for number, one in enumerate(storages):
         same = (
@@ -136,14 +144,14 @@ def _group_by_memory(storages: Sequence[_StoragePlace]) -> list[int]:
 def _with_shared_offset(
     facts: DrawnTensor, storages: Sequence[_StoragePlace], groups: Sequence[int], number: int
 ) -> DrawnTensor:
-    """Return a tensor's facts with its offset counted from the beginning of all memory that it shares with others.
+    """Return a tensor's facts with its offset in all memory that it shares with others.
 
-    NumPy and PyTorch may name different beginnings of the same memory.
+    NumPy and PyTorch may name different beginnings of the same memory. The offset counts from the first of them.
 
     Args:
         facts: the facts of the tensor.
         storages: the storage of each tensor.
-        groups: the groups of the storages, as `_group_by_memory` returns them.
+        groups: the group of each storage, as `_group_by_memory` returns them.
         number: the index of the tensor's own storage.
     """
     if facts.view is None:

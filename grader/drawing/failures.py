@@ -50,9 +50,9 @@ class InPlaceChange:
         """Return whether the changed tensor is the one that an error of autograd describes.
 
         Args:
-            operator: the name in the error of the operator that returned the tensor; "" matches any.
+            operator: the operator that returned the tensor, as the error names it; "" matches any operator.
             shape: the shape in the error.
-            version: the version of the tensor in the error, which each change in place increases.
+            version: the version in the error. Each change in place increases the version of a tensor.
         """
         tensor = self.tensor()
         is_it = tensor is not None and tuple(tensor.shape) == shape and tensor._version == version
@@ -60,7 +60,7 @@ class InPlaceChange:
 
 
 def mutates(name: str) -> bool:
-    """Return whether a function of PyTorch changes its first argument, by PyTorch's rule for names."""
+    """Return whether a function of PyTorch changes its first argument, judged by its name."""
     return (
         name == "__setitem__"
         or (name.startswith("__i") and name.endswith("__") and name.strip("_") not in _NOT_IN_PLACE)
@@ -108,7 +108,10 @@ class Watcher(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Call a function of PyTorch; record the call if it raises, else the tensors that it changed in place."""
+        """Call a function of PyTorch, and watch what it does.
+
+        If it raises, the call is recorded; else the tensors that it changed in place are recorded.
+        """
         del types
         tensors = list(_tensors_of([*args, *(kwargs or {}).values()]))
         before = [(each._version, each.grad_fn) for each in tensors]
@@ -130,7 +133,10 @@ class Watcher(TorchFunctionMode):
 
 
 def _tensors_of(values: Iterable[Any]) -> Iterator[torch.Tensor]:
-    """Yield the tensors among arguments and in lists of them, but no inference tensors, which count no changes."""
+    """Yield the tensors among arguments and in lists of them.
+
+    Inference tensors are left out: PyTorch does not count their changes in place.
+    """
     for value in values:
         if isinstance(value, torch.Tensor):
             if not value.is_inference():
@@ -158,7 +164,7 @@ def ipython_shell() -> Any:
 
 
 def _shown_file(name: str) -> str:
-    """Return the name of a file of code for a reader, such as "Cell In[3]" for the file of a notebook's cell."""
+    """Return the name of a code file for a reader, such as "Cell In[3]" for a notebook's cell."""
     name_of_cell = getattr(getattr(ipython_shell(), "compile", None), "format_code_name", None)  # since IPython 8
     cell = name_of_cell(name) if name_of_cell is not None else None
     return " ".join(cell) if cell else name
@@ -170,7 +176,10 @@ def _shown_file(name: str) -> str:
 def student_expression(
     failed: FailedCall, traceback: TracebackType | None
 ) -> tuple[FrameType | None, ast.expr | ast.stmt | None, str]:
-    """Return the innermost frame of the student's code, the expression that it was running, and its file and line."""
+    """Return what the student's code was running when a call raised.
+
+    It is the innermost frame of that code, the expression, and the file with the line.
+    """
     chosen: TracebackType | None = None
     while traceback is not None:
         if not _is_library(traceback.tb_frame):
@@ -185,7 +194,10 @@ def student_expression(
 
 
 def _is_library(frame: FrameType) -> bool:
-    """Return whether a frame belongs to PyTorch, NumPy, `grader.drawing` or `runpy`, and not to the student."""
+    """Return whether a frame belongs to a library, and not to the student's code.
+
+    The libraries are PyTorch, NumPy, `grader.drawing` and `runpy`.
+    """
     name = str(frame.f_globals.get("__name__", ""))
     return name.split(".")[0] in ("torch", "numpy", "runpy") or name.startswith("grader.drawing")
 
@@ -193,7 +205,7 @@ def _is_library(frame: FrameType) -> bool:
 def expression_at(
     file: str, positions: tuple[int | None, int | None, int | None, int | None], names: Mapping[str, Any]
 ) -> ast.expr | ast.stmt | None:
-    """Return the expression or assignment at exactly these positions of a file; None if it is not found.
+    """Return the expression or assignment with exactly these positions in a file; else None.
 
     Args:
         file: the name of the file, as the frame has it.
@@ -230,7 +242,10 @@ class Operand:
 
     @property
     def code(self) -> str:
-        """The operand's source as it must stand before a dot, in parentheses if needed; "" if it is not source."""
+        """The operand's source in a form that can stand before a dot.
+
+        It is put in parentheses if needed. It is "" if the operand's name is not source.
+        """
         try:
             tree = ast.parse(self.name, mode="eval").body
         except SyntaxError:
@@ -275,7 +290,7 @@ def _operand_sources(node: ast.AST | None, function: str) -> list[str]:
 
     Args:
         node: the expression; None returns [].
-        function: the name of the function that failed. A call of another one, such as a layer, returns [].
+        function: the name of the function that failed. A call of any other function, such as a layer, returns [].
     """
     match node:
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):

@@ -72,7 +72,10 @@ class explain:  # noqa: N801  used as `with explain():`
 
 
 def remove_our_frames(traceback: TracebackType | None) -> None:
-    """Remove the frames of `Watcher` from a traceback, in place, so that it reads as it does without `explain`."""
+    """Remove the frames of `Watcher` from a traceback, in place.
+
+    The traceback then reads as it does without `explain`.
+    """
     while traceback is not None:
         below = traceback.tb_next
         while below is not None and below.tb_frame.f_globals.get("__name__") == Watcher.__module__:
@@ -92,7 +95,10 @@ def _error_chain(error: BaseException) -> list[BaseException]:
 
 
 def _add_explanation(error: BaseException, found: Explanation) -> None:
-    """Add an explanation as a note to an error, so that Python prints it below; in a notebook, show its drawing."""
+    """Add an explanation to an error as a note, which Python prints below the error.
+
+    In a notebook, also show the drawing of the explanation.
+    """
     error.add_note("\n".join(found.lines(_columns())))
     if found.drawing is not None and _in_notebook():
         _show(found.drawing)
@@ -107,7 +113,10 @@ def _in_notebook() -> bool:
 
 
 def _show(drawing: Drawing) -> None:
-    """Show a drawing in the notebook, or print it with the characters that the terminal can show."""
+    """Show a drawing in the notebook, or print it in a terminal.
+
+    It is printed with the characters that the terminal can show.
+    """
     if _in_notebook():
         from IPython.display import display
 
@@ -123,7 +132,11 @@ def _show(drawing: Drawing) -> None:
 
 
 def _names_of_values(frame: FrameType, values: tuple[Any, ...]) -> list[str]:
-    """Return a name for each value: its source in the caller's call, else the caller's variable that holds it."""
+    """Return a name for each value that the caller draws.
+
+    It is the value's source in the caller's call, or the caller's variable that holds the value, or else a name such as
+    "tensor 1".
+    """
     code = frame.f_code
     positions = list(code.co_positions())[frame.f_lasti // 2]
     node = expression_at(code.co_filename, positions, frame.f_globals)

@@ -24,7 +24,10 @@ _SPACE = {"conv1d": ("length",), "conv2d": ("height", "width"), "conv3d": ("dept
 
 
 def explain_layer(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
-    """Return why a layer of `torch.nn` raised; None if the call was not one, or its operands show no reason."""
+    """Return why a layer of `torch.nn` raised; None if that is unknown.
+
+    It is unknown if the call was not one of a layer, or if its operands show no reason.
+    """
     if len(operands) < 2:
         return None
     first, weight = operands[:2]
@@ -45,7 +48,10 @@ def explain_layer(failed: FailedCall, operands: Sequence[Operand]) -> Found | No
 
 
 def _convolution(operands: Sequence[Operand], name: str, groups: int) -> Found | None:
-    """Return why a convolution cannot take its input, by channels, dims or dtype; None if that is not the reason."""
+    """Return why a convolution cannot take its input; None if that is not the reason.
+
+    The input has the wrong number of channels or dims, or the wrong dtype.
+    """
     first, weight = operands[:2]
     if len({one.value.dtype for one in operands}) > 1:
         return explain_unequal_dtypes(operands, f"{name} needs operands of one dtype")
@@ -79,7 +85,10 @@ def _channels_remedy(first: Operand, channels: int, dim: int) -> Iterator[str]:
 
 
 def _linear(operands: Sequence[Operand]) -> Found | None:
-    """Return why a linear layer cannot take its input: by its last dim or its dtype; None if that is not the reason."""
+    """Return why a linear layer cannot take its input; None if that is not the reason.
+
+    The input has a last dim of the wrong size, or the wrong dtype.
+    """
     first, weight = operands[:2]
     if len({one.value.dtype for one in operands}) > 1:
         return explain_unequal_dtypes(
@@ -126,14 +135,20 @@ def _layer_norm(first: Operand, sizes: tuple[int, ...]) -> Found | None:
 
 
 def _first_outside(index: torch.Tensor, size: int, ignored: int | None = None) -> int | None:
-    """Return the first number of a tensor that is neither in `range(size)` nor `ignored`; None without one."""
+    """Return the first element that is neither in `range(size)` nor `ignored`; else None.
+
+    Return None also for a tensor that is too large to be read, or is on the device `meta`.
+    """
     if index.device.type == "meta" or index.numel() > MOST_READ:
         return None
     return next((each for each in index.flatten().tolist() if not 0 <= each < size and each != ignored), None)
 
 
 def explain_loss(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
-    """Return why a loss of `torch.nn` raised; None if the call was not one, or its operands show no reason."""
+    """Return why a loss of `torch.nn` raised; None if that is unknown.
+
+    It is unknown if the call was not one of a loss, or if its operands show no reason.
+    """
     if len(operands) < 2:
         return None
     match failed.name:
@@ -146,7 +161,10 @@ def explain_loss(failed: FailedCall, operands: Sequence[Operand]) -> Found | Non
 
 
 def _loss_of_classes(name: str, first: Operand, target: Operand, ignored: int) -> Found | None:
-    """Return why a loss cannot take a target of class numbers: by dtype, shape or value; None if it can."""
+    """Return why a loss cannot take a target of class numbers; None if it can.
+
+    The target has the wrong dtype, shape or values.
+    """
     dim = min(len(first.shape) - 1, 1)
     classes, wanted = first.shape[dim], first.shape[:dim] + first.shape[dim + 1 :]
     both = named_shapes([first, target])
@@ -176,7 +194,10 @@ def _loss_of_classes(name: str, first: Operand, target: Operand, ignored: int) -
 
 
 def _binary_loss(name: str, first: Operand, target: Operand) -> Found | None:
-    """Return why a binary loss cannot take its operands: by shape, dtype or value; None if that is not the reason."""
+    """Return why a binary loss cannot take its operands; None if that is not the reason.
+
+    They have the wrong shape, dtype or values.
+    """
     if target.shape != first.shape:
         said = f"The target must have the shape of the input: {first.name} {first.shape}, {target.name} {target.shape}."
         same = first.value.numel() == target.value.numel()

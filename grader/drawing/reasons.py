@@ -114,7 +114,10 @@ def _explain_devices(failed: FailedCall, operands: Sequence[Operand]) -> Found |
 
 
 def _explain_in_place(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
-    """Return why a tensor cannot be changed in place: as a leaf, by its dtype, or as expanded; None if it can be."""
+    """Return why a tensor cannot be changed in place; None if it can be.
+
+    It is a leaf that requires grad, the result has another dtype, or several indices read the same element.
+    """
     if not operands or not mutates(failed.name):
         return None
     first = operands[0]
@@ -145,7 +148,10 @@ def _explain_in_place(failed: FailedCall, operands: Sequence[Operand]) -> Found 
 
 
 def _dtype_if_not_in_place(failed: FailedCall) -> torch.dtype | None:
-    """Return the dtype that the out-of-place form of a call returns, such as `x + y` for `x += y`; None if unknown."""
+    """Return the dtype of what the out-of-place form of a call returns; None if unknown.
+
+    The out-of-place form of `x += y` is `x + y`.
+    """
     function = getattr(torch.Tensor, _name_if_not_in_place(failed.name), None)
     if function is None:
         return None
@@ -169,7 +175,10 @@ def _base_is_leaf(value: torch.Tensor) -> bool:
 
 
 def _explain_matmul(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
-    """Return why the operands of a product of matrices do not fit: by dims, sizes or dtypes; None if they do."""
+    """Return why the operands of a product of matrices do not fit; None if they do.
+
+    They have the wrong number of dims, sizes that do not match, or different dtypes.
+    """
     if failed.name not in _MATMUL or len(operands) < (1 if failed.name in ("mm", "bmm") else 2):
         return None
     if len(operands) == 1:  # multiplied by itself
@@ -239,7 +248,10 @@ def _explain_lists(failed: FailedCall, operands: Sequence[Operand]) -> Found | N
 
 
 def _explain_views(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
-    """Return why a tensor cannot get a new shape: by its elements, or by its strides; None if it can."""
+    """Return why a tensor cannot get a new shape; None if it can.
+
+    The reason is the number of its elements, or its strides.
+    """
     if failed.name not in _VIEWS or not operands:
         return None
     first = operands[0]
@@ -309,7 +321,10 @@ def _is_positions(part: Any) -> bool:
 
 
 def _explain_index_part(first: Operand, dim: int, part: Any) -> Found | None:
-    """Return what is wrong with one part of an index, such as `mask` in `x[0, mask]`; None if nothing is."""
+    """Return what is wrong with one part of an index; None if nothing is.
+
+    A part is, for example, `mask` in `x[0, mask]`.
+    """
     if _is_mask(part) and part.dim():
         want = first.shape[dim : dim + part.dim()]
         if tuple(part.shape) == want:
@@ -341,7 +356,10 @@ def _gathered(first: Operand, index: torch.Tensor) -> Found | None:
 
 
 def _explain_new_values(failed: FailedCall, first: Operand, index: Any) -> Found | None:
-    """Return why `values` in `x[index] = values` do not fit the part that they replace; None if that is unknown."""
+    """Return why `values` in `x[index] = values` do not fit; None if that is unknown.
+
+    They must fit the part of x that they replace.
+    """
     if len(failed.args) < 3 or not isinstance(failed.args[2], torch.Tensor):
         return None
     try:
@@ -458,7 +476,10 @@ def _explain_einsum(failed: FailedCall, operands: Sequence[Operand]) -> Found | 
 
 
 def _explain_one_value(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
-    """Return why a tensor is not one number or one bool: it has several elements; None if that is not the reason."""
+    """Return why a tensor is not a single number or bool; None if that is not the reason.
+
+    The tensor has another number of elements than 1.
+    """
     if failed.name not in ("item", "__bool__", "__float__", "__int__", "__index__") or not operands:
         return None
     first = operands[0]
@@ -505,7 +526,9 @@ def _explain_autograd(failed: FailedCall, operands: Sequence[Operand]) -> Found 
 
 
 def _sentences_of_changed_tensor(failed: FailedCall, text: str) -> list[str]:
-    """Return sentences about a tensor that backward needs and that was changed in place, with the line if known.
+    """Return sentences about a tensor that backward needs and that was changed in place.
+
+    They name the line of the change, if it is known.
 
     Args:
         failed: the call of backward, with the changes in place that were recorded before it.
@@ -537,7 +560,10 @@ def _broadcast_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
 
 
 def _explain_broadcast(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
-    """Return why operands cannot be broadcast, or not in place, with a picture; None if that is not the reason."""
+    """Return why operands cannot be broadcast; None if that is not the reason.
+
+    A function that works in place raises, too, if the result would have another shape than the first operand.
+    """
     if len(operands) < 2 or not _broadcasts(failed.name):
         return None
     shapes = [one.shape for one in operands]
@@ -561,7 +587,10 @@ def _explain_broadcast(failed: FailedCall, operands: Sequence[Operand]) -> Found
 
 
 def _broadcasts(name: str) -> bool:
-    """Return whether a function works element by element and broadcasts its operands, as PyTorch's own tags say."""
+    """Return whether a function is elementwise, so that its operands are broadcast.
+
+    PyTorch's own tags say so, and `_ALSO_BROADCAST` lists more of these functions.
+    """
     plain = _name_if_not_in_place(name)
     if plain in _ALSO_BROADCAST:
         return True
@@ -578,9 +607,9 @@ def _name_if_not_in_place(name: str) -> str:
 
 
 def _suggested_dims(left: Operand, right: Operand) -> Iterator[str]:
-    """Yield a sentence on where to add dims of size 1 so that shapes fit; for two vectors, how to get all pairs.
+    """Yield a sentence on where to add dims of size 1 so that two shapes fit.
 
-    It yields none if several ways fit.
+    For two vectors the sentence says how to get all pairs. If several ways fit, nothing is yielded.
     """
     for one, other in ((right, left), (left, right)):
         count, room = len(one.shape), len(other.shape)
@@ -613,7 +642,7 @@ _REASONS: tuple[Callable[[FailedCall, Sequence[Operand]], Found | None], ...] = 
 
 
 def explain_call(failed: FailedCall, traceback: TracebackType | None) -> Explanation | None:
-    """Return the explanation of a call that raised; None if its operands show no reason that is known here."""
+    """Return the explanation of a call that raised; None if its operands show no known reason."""
     frame, node, where = student_expression(failed, traceback)
     operands = operands_of(failed, frame, node)
     for why in _REASONS:

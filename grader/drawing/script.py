@@ -25,7 +25,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _print_traceback_from(path: str, error: BaseException) -> None:
-    """Print a traceback as Python does, but without the frames above the script's first one: ours and `runpy`'s."""
+    """Print a traceback as Python does, from the script's first frame on.
+
+    The frames above that frame are ours and those of `runpy`. If the error has no explanation, a sentence says so.
+    """
     rest = error.__traceback__
     while rest is not None and rest.tb_frame.f_code.co_filename != path:
         rest = rest.tb_next

@@ -87,7 +87,10 @@ def cells_svg(tensors: Sequence[DrawnTensor], title: str, description: str) -> s
 
 
 def _draw_tensor(sheet: _Sheet, facts: DrawnTensor, view: View, letter: str, ink: str, shade: str) -> None:
-    """Draw a tensor as grids of cells, one for each pair of rows and columns, under a title and its layout."""
+    """Draw a tensor as grids of cells, under a title and its layout.
+
+    A grid has the rows and columns of the last two dims; each index of the other dims has a grid.
+    """
     sheet.text(8, f"{facts.name}", bold=True, fill=ink)
     layout = f"shape {view.shape}  strides {view.strides}  offset {view.offset}"
     sheet.text(8, layout)
@@ -139,7 +142,10 @@ def _flat_index(index: Sequence[int], shape: Sequence[int]) -> int:
 
 
 def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[DrawnTensor, View]], letter: str, ink: str, shade: str) -> None:
-    """Draw a storage as rows of numbered elements, with the values that its views read."""
+    """Draw a storage as rows of numbered elements, with the values that its views read.
+
+    The argument `mine` has each drawn tensor on this storage, with its view.
+    """
     sizes = {facts.itemsize for facts, _ in mine}
     _, first = mine[0]
     sheet.text(8, f"storage {letter}: {first.storage:,} elements", fill=ink, bold=True, size=12)
@@ -181,7 +187,10 @@ def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[DrawnTensor, View]], lette
 
 
 def _offsets_with_indices(view: View) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the offset in the storage and the index of each element of a view; of a large view the first ones."""
+    """Yield the storage offset and the index of each element of a view.
+
+    Of a large view only the first elements are yielded.
+    """
     if 0 in view.shape:
         return
     for index in islice(product(*(range(min(size, 4096)) for size in view.shape)), 4096):

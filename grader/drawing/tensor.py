@@ -38,7 +38,10 @@ class DrawnTensor:
 
     @property
     def sentence(self) -> str:
-        """A sentence: the tensor's dtype, its device, and whether it is contiguous, with the reason."""
+        """A sentence about the tensor's dtype, its device, and whether it is contiguous.
+
+        It says why a tensor is not contiguous.
+        """
         parts = [f"{self.dtype} on {self.device}", *filter(None, [self.grad])]
         return f"{', '.join(parts)}; {self.contiguity}"
 
@@ -68,7 +71,10 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def element_offsets(facts: DrawnTensor, most: int = 1 << 16) -> set[int]:
-    """Return the offsets in bytes of a tensor's elements, at most `most` of them, from the beginning of its storage."""
+    """Return the offsets in bytes of a tensor's elements from the beginning of its storage.
+
+    At most `most` of them are returned.
+    """
     view = facts.view
     if view is None or not math.prod(view.shape):
         return set()

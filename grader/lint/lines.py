@@ -64,7 +64,10 @@ _SKIP = re.compile(r"pytest\.(mark\.skip(if)?|skip|importorskip)|unittest\.skip\
 
 
 def _ungraded_functions(source: CheckSource) -> Iterator[Finding]:
-    """Yield a finding for each function that looks like a check and is never run, and for each `xfail` and `skip`."""
+    """Yield a finding for each function that looks like a check and is never run.
+
+    Each `xfail` and each `skip` is a finding, too.
+    """
     outer = [node for node in source.nodes if isinstance(node, (ast.ClassDef, Function))]
     inside = {node: parent.name for parent in outer for node in ast.walk(parent) if node is not parent}
     first: dict[str, int] = {}
@@ -86,9 +89,9 @@ def _ungraded_functions(source: CheckSource) -> Iterator[Finding]:
 
 
 def _name_mismatch(name: str, line: int, *, is_check: bool) -> Iterator[Finding]:
-    """Yield a finding if a function is named as a check but lacks `@check`, or has `@check` and another name.
+    """Yield a finding if a function has only the name or only the decorator of a check.
 
-    pytest collects functions whose names begin with check_, and the decorator has the rule.
+    It needs both: pytest collects functions whose names begin with check_, and the decorator has the rule.
 
     Args:
         name: the name of the function; one that begins with `test_` always yields a finding.
@@ -121,7 +124,10 @@ _FIXTURES = {
 
 
 def _process_wide_changes(source: CheckSource) -> Iterator[Finding]:
-    """Yield a finding for each line that sets state of the check process, such as a seed: no worker sees that."""
+    """Yield a finding for each line that sets state of the check process, such as a seed.
+
+    No worker sees that state.
+    """
     # A mode that ends with its block counts only where student code is called in it: see below.
     ends = {node.context_expr for node in source.nodes if isinstance(node, ast.withitem)}
     for node in source.nodes:
@@ -181,7 +187,10 @@ _UNSENDABLE: dict[ExprKind | None, tuple[str, str]] = {
 
 
 def _code_without_effect(source: CheckSource) -> Iterator[Finding]:
-    """Yield a finding for each line that looks as if it affected student code, such as a `with`, and does not."""
+    """Yield a finding for each line that does not affect student code as it seems to.
+
+    Such a line is a `with torch.no_grad()` around a call.
+    """
     for scope in scopes(source):
         yield from _contexts_without_effect(scope)
         for node in scope.nodes:
@@ -197,7 +206,10 @@ def _code_without_effect(source: CheckSource) -> Iterator[Finding]:
 
 
 def graph_attribute(scope: Scope, node: ast.AST) -> str:
-    """Return the autograd attribute, such as `requires_grad`, that a node reads from a call's result; else ""."""
+    """Return the autograd attribute that a node reads from a result of student code; else "".
+
+    Such an attribute is `requires_grad`.
+    """
     match node:
         case ast.Attribute(value=value, attr="requires_grad" | "is_leaf" | "grad_fn" as name, ctx=ast.Load()):
             return name if scope.kind(value) is ExprKind.RESULT else ""
@@ -242,7 +254,10 @@ def _lost_gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
 
 
 def _writes_to_copies(scope: Scope, node: ast.AST) -> Iterator[Finding]:
-    """Yield a finding if a check mutates its copy of a tensor of a student's object, or uses the copy's `grad`."""
+    """Yield a finding if a check mutates its copy of a tensor of a student's object.
+
+    A check that uses the copy's `grad` has a finding, too.
+    """
     copied: ast.expr | None = None
     match node:
         case ast.Attribute(attr="grad", value=tensor) if _is_in_object(scope, tensor) or scope.uses_grad_in_vain(node):
@@ -259,7 +274,10 @@ def _writes_to_copies(scope: Scope, node: ast.AST) -> Iterator[Finding]:
 
 
 def _is_in_object(scope: Scope, node: ast.AST) -> bool:
-    """Return whether an expression is an attribute or an item of an object of the student's, at any depth."""
+    """Return whether an expression is an attribute or an item of a student's object.
+
+    It may be one at any depth.
+    """
     depth = 0
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node, depth = node.value, depth + 1

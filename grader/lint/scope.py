@@ -49,7 +49,10 @@ class CheckSource:
                 self._imports[name] = f"{module}.{inner}" if inner else module
 
     def import_path(self, node: ast.AST | None) -> str:
-        """Return the import path of an expression, or of the function that it calls, as "torch.no_grad"; else ""."""
+        """Return the import path of an expression, such as "torch.no_grad"; else "".
+
+        The import path of a call is that of the function.
+        """
         match node:
             case ast.Call(func=function):
                 return self.import_path(function)
@@ -62,11 +65,14 @@ class CheckSource:
         return ""
 
     def makes_object(self, name: str) -> bool:
-        """Return whether a name in the student's file is that of a class, so that a call of it makes an object."""
+        """Return whether a name in the student's file is that of a class.
+
+        A call of a class makes an object.
+        """
         return self._is_class.get(name, _CLASS.fullmatch(name) is not None)
 
     def decorator(self, function: Function, *paths: str) -> ast.expr | None:
-        """Return the first decorator of a function whose import path is one of `paths`; None without one."""
+        """Return a function's first decorator that has one of these import paths; else None."""
         return next((one for one in function.decorator_list if self.import_path(one) in paths), None)
 
 
@@ -79,7 +85,9 @@ def _body_of(text: str) -> list[ast.stmt]:
 
 
 def imported_names(node: ast.AST) -> dict[str, tuple[str, str]]:
-    """Return the names that an import statement binds, with where they come from; {} for other nodes.
+    """Return the names that an import statement binds, with where they come from.
+
+    Return {} for any other node.
 
     Returns:
         The module and the name in it, by the bound name; the second is "" if the module itself is bound.
@@ -169,7 +177,10 @@ class Scope:
                 self._kinds[name] = kinds.pop() if len(kinds) == 1 else None
 
     def runs_in_worker(self, call: ast.Call) -> bool:
-        """Return whether the called object lives in a worker, so that the call's arguments are sent there."""
+        """Return whether the called object lives in a worker.
+
+        If it does, the call's arguments are sent there.
+        """
         return self.kind(call.func) in (
             ExprKind.FUNCTION,
             ExprKind.OBJECT,
@@ -178,15 +189,19 @@ class Scope:
         )
 
     def calls_student(self, node: ast.AST) -> bool:
-        """Return whether a node contains a call of student code, or a call that gets student code as an argument."""
+        """Return whether a node contains a call that may run student code.
+
+        It calls student code, or passes student code as an argument.
+        """
         calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
         return any(self.runs_in_worker(call) or _REMOTE.intersection(map(self.kind, arguments(call))) for call in calls)
 
     def uses_grad_in_vain(self, node: ast.Attribute) -> bool:
-        """Return whether a check reads or sets `x.grad` without effect, as student code gets a copy of x.
+        """Return whether a check reads or sets `x.grad` of a tensor x without effect.
 
-        Return False if the check calls `backward`, if it reads an `x.grad` that it sets itself, or if it never passes x
-        to student code. Return False also if it sets `x.grad` only after the last such call, as for its own optimizer.
+        Student code gets a copy of x. Return False if the check calls `backward`, if it reads an `x.grad` that it sets
+        itself, or if it never passes x to student code. Return False also if it sets `x.grad` only after the last such
+        call, as for its own optimizer.
         """
         if any(getattr(call.func, "attr", "") == "backward" for call in self.calls):
             return False

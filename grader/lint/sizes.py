@@ -10,9 +10,10 @@ _LEAST = 2
 
 
 def sizes_in(text: str) -> frozenset[int]:
-    """Return the numbers in a check file that may be sizes of a tensor, 0 and 1 left out.
+    """Return the numbers in a check file that may be sizes of a tensor.
 
-    They are integers among the positional arguments of calls, and the lengths of lists there, except in decorators.
+    They are the integers and the lengths of lists among the positional arguments of calls, except in decorators. 0 and
+    1 are left out.
 
     Args:
         text: the text of a check file; one that is not valid Python has no sizes.

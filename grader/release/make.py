@@ -141,7 +141,10 @@ def release(
 
 
 def _check_place(course: Course, place: Path, *, zipped: bool) -> None:
-    """Raise `CourseError` if a copy cannot be written to `place`; call it before anything is run."""
+    """Raise `CourseError` if a copy cannot be written to `place`.
+
+    Call this function before anything is run.
+    """
     where, root = place.resolve(), course.root.resolve()
     if where == root or root in where.parents:
         raise CourseError(f"{place} is in the course itself, beside the solutions; name a place elsewhere")
@@ -153,7 +156,7 @@ def _check_place(course: Course, place: Path, *, zipped: bool) -> None:
 
 
 def _read_clean_wheel(course: Course, install: Install) -> bytes:
-    """Return the bytes of the grader's wheel that goes into the copy; raise `LeakError` if it has a file of staff's.
+    """Return the bytes of the grader's wheel that goes into the copy.
 
     A wheel contains the course of the checkout that it was built of, which may be this course.
 
@@ -179,7 +182,10 @@ def _read_clean_wheel(course: Course, install: Install) -> bytes:
 
 
 def _write_in_one_step(place: Path, files: Files, *, zipped: bool) -> None:
-    """Write the files beside `place`, read them back to compare them, and rename the result to `place` in one step."""
+    """Write files to `place` in one step.
+
+    They are written beside `place`, and read back to be compared. Then the result is renamed to `place`.
+    """
     parent = place.resolve().parent
     with (
         failing_as(f"{place} could not be written", "nothing is left of it; name another place"),
@@ -202,7 +208,10 @@ def _write_in_one_step(place: Path, files: Files, *, zipped: bool) -> None:
 
 
 def _write_folder(folder: Path, files: Files) -> None:
-    """Write files into a folder; all files and folders have the same modes and time."""
+    """Write files into a folder.
+
+    All files have one mode, all folders have one mode, and all of them have one time.
+    """
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
@@ -229,7 +238,9 @@ class CopyFacts:
 
 
 def copy_facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> CopyFacts:
-    """Run the reference on the shown checks; return its counters, and the number and points of the hidden checks.
+    """Run the reference on the shown checks, and return the facts that the copy has.
+
+    They are the counters of the reference, and the number and points of the hidden checks.
 
     Args:
         exercise: the exercise.
@@ -266,11 +277,11 @@ def copy_facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> CopyFac
 
 
 def seal_mistakes(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]]:
-    """Return the sentences on known mistakes that shown checks recognize: encrypted for the copy, and in plain text.
+    """Return the sentences on known mistakes, encrypted for the copy and in plain text.
 
-    A sentence is encrypted with the traces of its wrong answer in the shown checks. Sentences of answers with equal
-    traces are encrypted together. They are left out if there are more than `MOST`, or if no shown check must catch one
-    of the answers.
+    The mistakes are those that shown checks recognize. A sentence is encrypted with the traces of its wrong answer in
+    the shown checks. Sentences of answers with equal traces are encrypted together. Such sentences are left out if they
+    are more than `MOST`, or if no shown check must catch one of their answers.
 
     Raises:
         StartError: a process of ours did not start.
@@ -298,9 +309,10 @@ def seal_mistakes(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[st
 
 
 def _observe_behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_Behaviour]:
-    """Run a known answer on the shown checks with each seed; return what it did in each group of checks that it fails.
+    """Return what a known answer does in the shown checks that it fails.
 
-    Each group has a dict of traces for each seed, by the ids of its checks.
+    The answer is run with each seed. The checks are grouped by the function at fault. Each group has a dict of traces
+    for each seed, by the ids of its checks.
     """
     shown = {check.id: check for check in runtime.checks_of(exercise) if check.shown}
     files: Mapping[str, bytes] = as_submitted(exercise, answer.source)
@@ -328,7 +340,10 @@ def _observe_behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) ->
 
 
 def restrict_to_handin(course: Course, handin: HandIn | None) -> Course:
-    """Return a course with the exercises of a hand-in alone, and without modules that have none of them."""
+    """Return a course with only the exercises of a hand-in.
+
+    Modules without such an exercise are left out. For None the whole course is returned.
+    """
     if handin is None:
         return course
     modules = [
@@ -339,9 +354,10 @@ def restrict_to_handin(course: Course, handin: HandIn | None) -> Course:
 
 
 def copied_files(part: Course) -> Files:
-    """Return the files of a course that students get, as the copy has them: checks, probes, starters, pages.
+    """Return the files of a course that students get, as the copy has them.
 
-    Sentences on what a broken rule costs are added to each starter's task, and ids of topics are removed from pages.
+    They are the checks, probes, starters and pages. Sentences on what a broken rule costs are added to each starter's
+    task, and ids of topics are removed from pages.
 
     Raises:
         CourseError: a file is a link, or a starter is not what it was when its digest was written.
@@ -363,9 +379,10 @@ def copied_files(part: Course) -> Files:
 
 
 def _starter_problems(exercise: Exercise) -> list[str]:
-    """Return sentences about a starter that is missing, or not the one whose digest was recorded; [] if it is right.
+    """Return sentences about a starter that is missing or was changed; [] if it is right.
 
-    A starter that solves the exercise would give the solution out.
+    A starter was changed if it does not have the digest that was recorded. One that solves the exercise would give the
+    solution out.
     """
     places = layout.Places.of(exercise)
     where = places.starter.as_posix()
@@ -380,7 +397,10 @@ def _starter_problems(exercise: Exercise) -> list[str]:
 
 
 def yaml_files(part: Course, facts: Mapping[str, CopyFacts]) -> Files:
-    """Return the YAML files of a copy, written anew without comments and keys for staff."""
+    """Return the YAML files of a copy.
+
+    They are written anew, and have neither comments nor the keys that are for staff.
+    """
     ids = [exercise.id for exercise in part.exercises]
     files = {layout.COURSE_FILE: _yaml_of(_course_file(part))}
     if (part.root / layout.TOPICS).is_file():
@@ -404,7 +424,10 @@ def yaml_files(part: Course, facts: Mapping[str, CopyFacts]) -> Files:
 
 
 def _course_file(part: Course) -> dict[Any, Any]:
-    """Return the content of course.yaml for the copy: its modules and hand-ins, without keys that are for staff."""
+    """Return the content of course.yaml for the copy.
+
+    It has the copy's modules and hand-ins, and lacks the keys that are for staff.
+    """
     data = read_yaml(part.root / layout.COURSE_FILE, layout.COURSE_FILE)
     exercises = {module.id: [exercise.id for exercise in module.exercises] for module in part.modules}
     handins = {handin.id for handin in part.handins}
@@ -420,7 +443,9 @@ def _course_file(part: Course) -> dict[Any, Any]:
 
 
 def page_files(part: Course, facts: Mapping[str, CopyFacts], install: Install, *, notebooks: bool) -> Files:
-    """Return the page of a copy for students, its page for programs that help them to write code, and its notebooks.
+    """Return the pages and notebooks of a copy.
+
+    One page is for students, and one for programs that help them to write code.
 
     Args:
         part: the course that is released.
@@ -501,7 +526,10 @@ def _cells_of(exercise: Exercise) -> Iterator[Cell]:
 
 
 def _task_and_code(source: str) -> tuple[str, str]:
-    """Return the task of a starter without its title, and its code; "" and the whole text if there is no task."""
+    """Return the task of a starter without its title, and its code.
+
+    Without a task, return "" and the whole text.
+    """
     tree = ast.Module([], [])
     with suppress(SyntaxError):
         tree = ast.parse(source)
@@ -513,7 +541,10 @@ def _task_and_code(source: str) -> tuple[str, str]:
 
 
 def _paragraphs(task: str) -> Iterator[str]:
-    """Yield the paragraphs of a task as Markdown: numbered rules as a list, indented paragraphs as code."""
+    """Yield the paragraphs of a task as Markdown.
+
+    Numbered rules become a list, and indented paragraphs become code.
+    """
     for block in re.split(r"\n{2,}", task):
         if all(line.startswith("    ") for line in block.split("\n")):
             yield "```\n" + re.sub(r"(?m)^ {4}", "", block) + "\n```"
@@ -525,7 +556,10 @@ def _paragraphs(task: str) -> Iterator[str]:
 
 
 def _escape_markdown(text: str) -> str:
-    """Return prose escaped so that Markdown shows it as it is; text between backticks stays code."""
+    """Return prose escaped so that Markdown shows it as it is.
+
+    Text between backticks stays code.
+    """
     parts = _CODE.split(text)
     return "".join(part if part.startswith("`") else _MARKS.sub(r"\\\g<0>", part) for part in parts)
 

@@ -88,7 +88,10 @@ class Secret:
         return self._is_same_exercise(path) or (not of_checks and len(self.text) >= _SHORTEST_ALONE)
 
     def _is_same_exercise(self, path: Path) -> bool:
-        """Return whether a file of the copy belongs to the secret's exercise, or is a page of its module."""
+        """Return whether a file of the copy belongs to the secret's exercise.
+
+        The page and the notebook of the exercise's module count, too.
+        """
         if self.exercise is None:
             return False
         module, shown = self.exercise.module, layout.Places.of(self.exercise).shown
@@ -96,7 +99,10 @@ class Secret:
 
 
 def secrets_of(course: Course) -> Iterator[Secret]:
-    """Yield the secrets in all files that only staff may have, even those of exercises that a copy does not have."""
+    """Yield the secrets in all files that only staff may have.
+
+    Files of exercises that a copy does not have are searched, too.
+    """
     owners = {course.root / layout.Places.of(exercise).staff: exercise for exercise in course.exercises}
     for path in layout.staff_files(course):
         exercise = next((owners[parent] for parent in path.parents if parent in owners), None)
@@ -104,7 +110,10 @@ def secrets_of(course: Course) -> Iterator[Secret]:
 
 
 def _secrets_of_file(root: Path, path: Path, exercise: Exercise | None) -> Iterator[Secret]:
-    """Yield the secrets of a file of staff: its canaries, and its text that students have nowhere."""
+    """Yield the secrets of a file that only staff may have.
+
+    They are its canaries, and the parts of its text that students do not have anyway. A probe has only canaries.
+    """
     data, shown_as, source = path.read_bytes(), path.relative_to(root).as_posix(), SecretSource.SOLUTION
     if exercise is not None and path == exercise.hidden_checks:
         source = SecretSource.CHECK
@@ -123,10 +132,10 @@ def _secrets_of_file(root: Path, path: Path, exercise: Exercise | None) -> Itera
 
 
 def _text_of_students(exercise: Exercise | None, source: SecretSource) -> str:
-    """Return the text that students have anyway, without white space: the code of the starter, and often its task.
+    """Return the text of an exercise that students have anyway, without white space.
 
-    The task is left out for a file that is a solution. Comments are left out, too: they do not count in the starter's
-    digest, so they may have been added by mistake.
+    It is the code of the starter, and the task unless `source` is a solution. Comments are left out: they do not count
+    in the starter's digest, so they may have been added by mistake.
 
     Args:
         exercise: the exercise that the file belongs to; None for a file of no exercise.
@@ -141,10 +150,10 @@ def _text_of_students(exercise: Exercise | None, source: SecretSource) -> str:
 
 
 def _searched_parts(text: str, source: SecretSource, *, is_python: bool) -> Iterator[tuple[int, SecretKind, str]]:
-    """Yield the parts of a staff file that a copy must not contain: for each, the line number, the kind and the text.
+    """Yield the parts of a staff file that a copy must not contain.
 
-    The parts are lines, functions and, in checks, inputs. Lines and inputs that are too short to be recognized are left
-    out. The texts have no white space.
+    Each part has the line number, the kind and the text, without white space. The parts are lines, functions and, in
+    checks, inputs. Lines and inputs that are too short to be recognized are left out.
 
     Args:
         text: the text of the file.
@@ -178,7 +187,10 @@ def _searched_parts(text: str, source: SecretSource, *, is_python: bool) -> Iter
 
 
 def _looks_like_input(node: ast.List | ast.Tuple) -> bool:
-    """Return whether a list or tuple may be an input of a check: only constants in it, and at least one number."""
+    """Return whether a list or tuple may be an input of a check.
+
+    It contains only constants, and at least one number.
+    """
     leaves = [part for part in ast.walk(node) if not isinstance(part, ast.List | ast.Tuple | ast.expr_context)]
     plain = all(isinstance(part, ast.Constant | ast.UnaryOp | ast.unaryop) for part in leaves)
     return plain and any(isinstance(part, ast.Constant) and isinstance(part.value, int | float) for part in leaves)
@@ -193,14 +205,15 @@ def _remove_white_space(text: str) -> str:
 
 
 def prove_no_secret(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> None:
-    """Raise `LeakError` if a file of a copy has a secret, or if a file of sealed mistakes has anything unsealed.
+    """Raise `LeakError` if a file of a copy has what students must not read.
 
     Args:
         files: the contents of the copy's files, by path.
         secrets: the texts that must not be in them.
 
     Raises:
-        LeakError: a file has a secret, or something unsealed; the error names each place.
+        LeakError: a file has a secret, or a file of sealed mistakes has text that is not sealed; the error names each
+            place.
     """
     problems = [
         f"{path}: this file must have sealed sentences and nothing else; make the copy again"
@@ -212,9 +225,9 @@ def prove_no_secret(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> No
 
 
 def prove_no_secret_in_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Secret]) -> None:
-    """Raise `LeakError` if a sentence has a secret; call it before the sentences are encrypted.
+    """Raise `LeakError` if a sentence has a secret.
 
-    A line of a wrong answer may stand in a sentence.
+    Call this function before the sentences are encrypted. A line of a wrong answer may stand in a sentence.
 
     Args:
         path: the path of the file that will have them.
@@ -261,7 +274,12 @@ _Stream = tuple[str, Sequence[int]]
 
 
 def _texts_to_search(path: str, data: bytes) -> list[_Stream]:
-    """Return the forms of a file's text that are searched for secrets, all of them without white space."""
+    """Return the forms of a file's text that are searched for secrets.
+
+    They are the text as it is; without the signs of comments, quotations, lists and tables before its lines; also
+    without comments; and the values in YAML and notebooks. All forms are without white space. Each has the line number
+    of each of its characters.
+    """
     plain = list(enumerate(data.decode("utf-8", "replace").splitlines(), 1))
     quoted = [(number, _MARKS.sub("", line)) for number, line in plain]
     readings = [plain, quoted, [(number, _COMMENT.sub("", line)) for number, line in quoted]]

@@ -31,9 +31,10 @@ _PLACES = 7
 
 
 def convert_to_pytest(text: str) -> str:
-    """Return a test file with `assert` for asserts of `unittest` and nose, and the code of `setUp` in each test.
+    """Return a test file with the asserts of `unittest` and nose in pytest's form.
 
-    An assert that pytest has no form for stays, and is reported as unknown in a check file.
+    The code of `setUp` is put into each test. An assert without a form in pytest stays, and is reported as unknown in a
+    check file.
 
     Args:
         text: the text of a file of tests.
@@ -92,12 +93,11 @@ def _methods(tree: ast.Module) -> Iterator[tuple[str, Function]]:
 
 
 def _assert_name(call: ast.Call, self_names: dict[int, str], source: CheckSource) -> str:
-    """Return the name of the `unittest` or nose assert that is called, such as "Equal"; "" for any other call.
+    """Return the name of a `unittest` or nose assert, such as "Equal"; "" for any other call.
 
     Args:
         call: the call.
-        self_names: the name of the first parameter, such as "self", of the method that a node is in, by the `id` of
-            the node.
+        self_names: the name of a method's first parameter, such as "self", by the `id` of each node in the method.
         source: the file of the call.
     """
     match call.func:
@@ -114,8 +114,7 @@ def _names_of_errors(node: ast.With, self_names: dict[int, str]) -> Iterator[str
 
     Args:
         node: the `with` statement.
-        self_names: the name of the first parameter, such as "self", of the method that a node is in, by the `id` of
-            the node.
+        self_names: the name of a method's first parameter, such as "self", by the `id` of each node in the method.
     """
     for item in node.items:
         match item:
@@ -141,12 +140,12 @@ class _ErrorRenamer(ast.NodeTransformer):
 
 
 def _as_assert(name: str, call: ast.Call, caught: Collection[str]) -> ast.Assert | None:
-    """Return a call of a `unittest` assert as an `assert` statement; None if it has no such form.
+    """Return a `unittest` assert as an `assert` statement; None if it has no such form.
 
     Args:
         name: the name of the assert, such as "Equal".
         call: the call that makes it.
-        caught: names that have an expected error.
+        caught: the names that `with self.assertRaises(...) as NAME` binds to expected errors.
     """
     call = _ErrorRenamer(caught).visit(copy.deepcopy(call))
     words = {word.arg: word.value for word in call.keywords}
@@ -190,8 +189,8 @@ def _call_of(function: str, *args: ast.expr, **words: ast.expr) -> ast.expr:
 def _with_setups(text: str) -> str:
     """Return a test file in which each test method begins with the code of `setUp`.
 
-    What `setUp` stores as an attribute of `self` is a local variable there. A class stays as it is if one of its
-    methods already has a variable of such a name.
+    What `setUp` stores as an attribute of `self` becomes a local variable of the test. A class stays as it is if one of
+    its methods already has a variable with the name of such an attribute.
     """
     tree, edits = ast.parse(text), Edits(text)
     for node in ast.walk(tree):
@@ -220,7 +219,10 @@ def _with_setups(text: str) -> str:
 
 
 def _setup_code(text: str, setup: Function, column: int) -> str:
-    """Return the statements of a `setUp`, with variables in place of attributes, indented to a column."""
+    """Return the statements of a `setUp`, indented to a column.
+
+    Attributes of `self` become variables with the same names.
+    """
     body: Sequence[ast.stmt] = [one for one in setup.body if not must_be_first(one)]
     if not body:
         return ""

@@ -54,17 +54,23 @@ class SolutionCell:
 
     @staticmethod
     def _line_of(lines: Sequence[str], item: TopStatement, first: int) -> int:
-        """Return the number, from 0, of the line of a cell at which the text of a statement begins."""
+        """Return the index of the line at which a statement begins in a cell.
+
+        The search begins at the line with the index `first`.
+        """
         text = item.text.rstrip("\n").split("\n")
         return next(row for row in range(first, len(lines)) if [*lines[row : row + len(text)]] == text)
 
 
 def _skeleton(lines: Sequence[str], marked: Sequence[bool]) -> str:
-    """Return a function or class with a TODO for each run of lines of its solution; "" if students have no part of it.
+    """Return a function or class with a TODO in place of each run of solution lines.
+
+    Return "" if students have no part of it: nothing is marked, a marked line is outside of functions, or what is not
+    marked is not a function or class.
 
     Args:
         lines: the lines of the statement.
-        marked: for each whether it belongs to the solution.
+        marked: a bool for each line; True if the line belongs to the solution.
     """
     rows = list[str]()
     runs = list[int]()
@@ -100,10 +106,11 @@ def pictures_in(markdown: str) -> list[str]:
 
 
 def question_lines(markdown: str) -> list[str]:
-    """Return the words of a question as the lines of a rule: paragraphs, with items, formulas and code below them.
+    """Return the words of a question as the lines of a rule.
 
-    Pictures, headings above other text, and marks of emphasis are left out. A line of a formula, of a table or of code
-    begins with two blanks, and an item with "- ".
+    Prose is joined into one line. Each item, and each line of a formula, of a table or of code, is a line of its own:
+    an item begins with "- ", and the others begin with two blanks. Pictures, headings above other text, and marks of
+    emphasis are left out.
 
     Args:
         markdown: a cell of the question.
@@ -118,7 +125,10 @@ def question_lines(markdown: str) -> list[str]:
 
 
 def _paragraphs(rows: Sequence[str]) -> Iterator[str]:
-    """Yield lines of prose, joined; an item, and a row of a formula, a table or code, keep a line of their own."""
+    """Yield the lines of a rule, made from the rows of a question.
+
+    Rows of prose are joined. An item, and a row of a formula, a table or code, stays a line of its own.
+    """
     prose = list[str]()
     in_code = in_formula = False
     for row in rows:

@@ -83,7 +83,10 @@ class Draft:
     by_hand: Mapping[str, float] = field(default_factory=dict)
 
     def files(self, places: Places) -> dict[Path, str]:
-        """Return the texts of all files of the exercise except exercise.yaml, by path from the course's root."""
+        """Return the text of each file of the exercise, except exercise.yaml, by its path.
+
+        Paths begin at the course's root.
+        """
         texts = {
             places.starter: self.starter,
             places.reference: self.reference,
@@ -178,9 +181,13 @@ class Port:
         self._variables = {name for item in known if not item.name for name in item.binds}
 
     def _list_rules(self, notebook: Assignment) -> tuple[list[_Rule], dict[str, str]]:
-        """Return the rules of the task, and the rule of each test by name.
+        """Return the rules of the task, and the name of each test's rule, such as "C2".
 
-        A question of a notebook that has words is a rule; without any, each function and variable is one.
+        A question of a notebook is a rule if it has words. Each function and variable that no such question describes
+        is a rule of its own.
+
+        Returns:
+            The rules in order, and a dict with the name of a rule by the name of each test.
         """
         rules, keys = dict[str | int, _Rule](), dict[str, str | int]()
         for test, names in self._used.items():
@@ -209,7 +216,10 @@ class Port:
         }
 
     def draft(self, title: str) -> Draft:
-        """Return the draft of the exercise: starter, reference, checks and probe, with a TODO where work is left."""
+        """Return the draft of the exercise, with a TODO where work is left.
+
+        It has the starter, the reference, the checks and the probe.
+        """
         tests = list(self._plain.tests)
         plain = [test for test in tests if test not in self._beside]
         written = [test for test in plain if not self._draws_at_random(test)]
@@ -253,7 +263,10 @@ class Port:
         )
 
     def _share(self, test: str) -> int:
-        """Return the `share` of a check in the exercise's points: a whole number, in the ratio of the tests' points."""
+        """Return the `share` of a check, which is a whole number.
+
+        The shares of the checks are in the ratio of the points of their tests.
+        """
         unit = math.lcm(*(points.denominator for points in self._points.values()))
         common = math.gcd(*(int(points * unit) for points in self._points.values())) or 1
         return int(self._points[test] * unit) // common
@@ -267,6 +280,9 @@ class Port:
 
         The linter reports them, or they need an object that a check cannot get: a gradient, a table of pandas, a figure
         of matplotlib.
+
+        Args:
+            whole: the source of a check file with all of the tests.
         """
         frames = imports_data_frames([*self._plain.items, *top_statements(self._reference)])
         lines = {finding.line for finding in findings(whole) if not _STAYS.search(str(finding))}
@@ -291,7 +307,9 @@ class Port:
                 yield test
 
     def _check_file(self, docstring: str, comment: str, tests: Sequence[str]) -> str:
-        """Return the source of a check file with checks for these tests, and with all that the checks need.
+        """Return the source of a check file with checks for these tests.
+
+        It also has all that the checks need.
 
         Args:
             docstring: the docstring of the file.
@@ -328,7 +346,10 @@ def _looks_at_gradients(node: ast.AST) -> bool:
 
 
 def _without_comments_of(starter: str, reference: str) -> str:
-    """Return a reference without the comments that the starter has, as no line of a solution may stand in a starter."""
+    """Return the source of a reference without the comments that the starter has, too.
+
+    No line of a solution may stand in a starter.
+    """
     known = {words for _, words in _comments_in(starter)}
     rows = reference.splitlines(keepends=True)
     for row, words in [*_comments_in(reference)]:
@@ -352,7 +373,10 @@ def _is_autouse(fixture: ast.AST) -> bool:
 
 
 def _with_rule(text: str, rule: str, share: int, example: str) -> str:
-    """Return the source of a check with its rule as the argument of `@check`, its share unless it is 1, and a call."""
+    """Return the source of a check with its arguments in the decorator `@check`.
+
+    They are the rule, the share unless it is 1, and the example of a call unless it is "".
+    """
     more = f", share={share}" if share != 1 else ""
     more += f", try_this={json.dumps(example)}" if example else ""
     edits = Edits(text)
@@ -374,7 +398,10 @@ _TODO = f"{_RAISES}  # TODO"
 
 
 def with_docstring(stubs: str, task: str) -> str:
-    """Return stubs with the task as their docstring, which is a raw string if the task has a backslash."""
+    """Return stubs with the task as their docstring.
+
+    The docstring is a raw string if the task has a backslash.
+    """
     task = task.replace('"""', "'''")
     prefix = "r" if "\\" in task else ""
     return stubs.replace(f'"""{DOCSTRING}', f'{prefix}"""{task}')
@@ -389,20 +416,20 @@ def stubs_of(
     kept: Sequence[str] = (),
     solved: Collection[str] = (),
 ) -> tuple[dict[str, str], str]:
-    """Return stubs of the functions and classes that a student is to write, and how each one is called.
+    """Return stubs of what a student is to write, and how each of them is called.
 
     Args:
         plain: the test file.
-        names: the functions and classes that it uses.
-        reference: the text of the reference, or "".
-        given: the text of what students get besides the stubs; what the reference does not need is left out. A
+        names: the student's functions, classes and variables that the test file uses.
+        reference: the source of the reference, or "".
+        given: the source that students get besides the stubs; what the reference does not need is left out. A
             statement that needs what students write stands at the end, and does not run at first.
-        skeletons: functions and classes of which students get a part, by name.
-        kept: names that students get as they are.
+        skeletons: functions and classes of which students get a part: their source with TODOs, by name.
+        kept: names whose definitions students get as they are.
         solved: names that students write, those among `names` and others.
 
     Returns:
-        For each name how it is called, such as "f(x, y)", and the code of all stubs with what they need.
+        A dict with the call of each name, such as "f(x, y)", and the source of all stubs with what they need.
     """
     known = top_statements(reference) if reference else []
     written = {item.name: item for item in known if item.name in names}
@@ -436,7 +463,10 @@ def stubs_of(
 def _divide_by_need(
     given: Sequence[TopStatement], names: Collection[str]
 ) -> tuple[list[TopStatement], list[TopStatement]]:
-    """Return the statements that can run before a student has written these names, and those that cannot."""
+    """Return the statements that can run before a student has written `names`, and the others.
+
+    Definitions of functions and classes are always among the first.
+    """
     early, late = list[TopStatement](), list[TopStatement]()
     missing = {*names}
     for item in given:
@@ -457,7 +487,10 @@ def _call_text(node: ast.stmt) -> str:
 
 
 def _stub_of(item: TopStatement) -> str:
-    """Return a function or class with TODOs for code, without private methods, and with short docstrings."""
+    """Return a function or class with a TODO in place of the code of each function.
+
+    Private methods are left out, and docstrings are shortened.
+    """
     node = ast.parse(item.text).body[0]
     for one in ast.walk(node):
         if isinstance(one, (Function, ast.ClassDef)):
@@ -475,12 +508,18 @@ def _stub_of(item: TopStatement) -> str:
 
 
 def _first_paragraph(text: str, column: int) -> str:
-    """Return the first paragraph of a docstring, wrapped to lines that begin in a column."""
+    """Return the first paragraph of a docstring, wrapped.
+
+    All lines but the first are indented to `column`.
+    """
     return f"\n{' ' * column}".join(textwrap.wrap(text.split("\n\n")[0], 110 - column, break_long_words=False))
 
 
 def _guessed_stub(plain: Tests, name: str) -> str:
-    """Return a stub with one parameter for each argument of the longest call in the tests."""
+    """Return a stub of a function or class, with parameters guessed from its calls in tests.
+
+    It has a parameter for each positional argument of the longest call, and for each keyword of any call.
+    """
     functions = [node for item in plain.items for node, task in plain.student_nodes(item.node) if task == name]
     nodes = [node for item in plain.items for node in ast.walk(item.node)]
     calls = [node for node in nodes if isinstance(node, ast.Call) and node.func in functions]
@@ -529,8 +568,8 @@ def with_todos(text: str, *, of_checks: bool, data: Container[str] = ()) -> str:
 
     Args:
         text: the text of a ported file.
-        of_checks: True if it is a check file, and not the probe file.
-        data: names of files that it can read.
+        of_checks: True if it is a check file, and False if it is the probe file.
+        data: names of the data files that it can read.
     """
     tree, edits = ast.parse(text), Edits(text)
     ranges = [(first_line_number(node), node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
@@ -566,7 +605,10 @@ def todos_of(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _find_todos(text: str, *, of_checks: bool, data: Container[str]) -> Iterator[tuple[int, str]]:
-    """Yield the line and the text of each TODO: what is missing here, or does not work, in a ported file."""
+    """Yield the line number and the text of each TODO for a ported file.
+
+    A TODO says what is missing in the file, or does not work there.
+    """
     source = CheckSource(ast.parse(text))
     known = _FIXTURES | {node.name for node in source.functions if source.decorator(node, FIXTURE)}
     for function in (one for one in source.functions if source.decorator(one, CHECK, FIXTURE)):
@@ -587,7 +629,7 @@ def _find_todos(text: str, *, of_checks: bool, data: Container[str]) -> Iterator
 
 
 def _todo_of_call(source: CheckSource, call: ast.Call, *, of_checks: bool, data: Container[str]) -> str:
-    """Return what is left to do about a call in a ported file, as the text of a TODO; "" if nothing is."""
+    """Return a TODO that says what is left to do about a call in a ported file; else ""."""
     path = source.import_path(call) or ast.unparse(call.func)
     if _reads_file(source, call) and _first_literal(call) not in data:
         return _ELSEWHERE
@@ -614,14 +656,17 @@ def _classes_of_packages(source: CheckSource, call: ast.Call) -> Iterator[str]:
 
 
 def files_read(text: str) -> list[str]:
-    """Return the names of the files that Python source opens by a string literal, each once, without "./"."""
+    """Return the names of the files that Python source opens by a string literal.
+
+    Each name is returned once, without "./".
+    """
     source = CheckSource(ast.parse(text))
     calls = [node for node in source.nodes if isinstance(node, ast.Call) and _reads_file(source, node)]
     return list(dict.fromkeys(name for name in map(_first_literal, calls) if name))
 
 
 def _first_literal(call: ast.Call) -> str:
-    """Return the string literal that is the first argument of a call, without "./"; "" without one."""
+    """Return the string literal that is the first argument of a call, without "./"; else ""."""
     match call.args:
         case [ast.Constant(value=str() as name), *_]:
             return name.removeprefix("./")
@@ -634,7 +679,10 @@ def _reads_file(source: CheckSource, call: ast.Call) -> bool:
 
 
 def _files_in_literals(text: str, folder: Path) -> Iterator[str]:
-    """Yield the files of a folder that string literals in Python source name; "data" and "x.csv" name "data/x.csv"."""
+    """Yield the files of a folder whose names are string literals in Python source.
+
+    The literals "data" and "x.csv" together also stand for the file "data/x.csv".
+    """
     nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
     texts = [node.value.removeprefix("./").rstrip("/") for node in nodes if isinstance(node.value, str)]
     texts = [name for name in dict.fromkeys(texts) if re.fullmatch(_DATA, name)]
@@ -646,15 +694,16 @@ def _files_in_literals(text: str, folder: Path) -> Iterator[str]:
 def read_data_files(
     folder: Path, *, named: Sequence[str] = (), listed: Sequence[str] = ()
 ) -> tuple[dict[str, bytes], dict[str, str]]:
-    """Return the contents of the data files in a folder, and a sentence for each that is too large for an exercise.
+    """Return the data files of a folder, and sentences on those that are too large.
 
     Args:
         folder: the folder that has the tests.
-        named: Python source that names files for student code.
-        listed: names of files and folders that the assignment lists itself.
+        named: Python sources; files that their string literals name are read.
+        listed: names of files and folders that the assignment itself lists; these are read, too.
 
     Returns:
-        Two dicts, whose keys are the names under which student code reads the files.
+        The contents of the files, and a sentence for each file that is left out. The keys of both dicts are the names
+        under which student code reads the files.
     """
     names = [name for text in named for name in _files_in_literals(text, folder) if not name.endswith(".py")]
     for name in (name.removeprefix("./").rstrip("/") for name in listed):
@@ -682,7 +731,10 @@ def literals_for_student_code(checks: str) -> str:
 
 
 def missing_part_sentences(reference: str, found: Container[str] = ()) -> Iterator[str]:
-    """Yield a sentence for each package, definition, data file and piece of code that a reference lacks.
+    """Yield a sentence for each thing that a reference lacks.
+
+    It may lack a package that is not installed here, a name that it does not define, a data file that the exercise does
+    not have, or code in place of `...`.
 
     Args:
         reference: the source of the reference.
@@ -703,7 +755,10 @@ def missing_part_sentences(reference: str, found: Container[str] = ()) -> Iterat
 
 
 def _has_ellipsis(node: ast.AST) -> bool:
-    """Return whether a node assigns, returns or passes `...`, which stands where a student is to write code."""
+    """Return whether a node assigns, returns or passes `...`.
+
+    In a starter, `...` stands where a student is to write code.
+    """
     match node:
         case ast.Assign(value=ast.Constant(value=value)) | ast.Return(value=ast.Constant(value=value)):
             return value is ...
@@ -713,7 +768,10 @@ def _has_ellipsis(node: ast.AST) -> bool:
 
 
 def _is_reassigned(node: ast.AST, body: Sequence[ast.stmt]) -> bool:
-    """Return whether a statement below a node assigns its variable again, as a solution does below `x = ...`."""
+    """Return whether a statement below a node assigns the node's variable again.
+
+    A solution does so below `x = ...`.
+    """
     if not isinstance(node, ast.Assign):
         return False
     later = [one for one in body if isinstance(one, ast.Assign) and one.lineno > node.lineno]
@@ -721,7 +779,7 @@ def _is_reassigned(node: ast.AST, body: Sequence[ast.stmt]) -> bool:
 
 
 def _parametrize_names(source: CheckSource, decorator: ast.expr) -> list[str]:
-    """Return the parameter names of a `pytest.mark.parametrize`; an empty list for another decorator."""
+    """Return the parameter names of a `pytest.mark.parametrize`; [] for another decorator."""
     if source.import_path(decorator) != "pytest.mark.parametrize" or not isinstance(decorator, ast.Call):
         return []
     words = [word.value for word in decorator.keywords if word.arg == "argnames"]

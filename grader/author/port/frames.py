@@ -41,17 +41,20 @@ def imports_data_frames(items: Sequence[TopStatement]) -> bool:
 
 
 def draws_figures(items: Sequence[TopStatement], source: CheckSource) -> bool:
-    """Return whether one of these statements uses a package that draws figures; imports do not count."""
+    """Return whether one of these statements uses a package that draws figures.
+
+    Imports do not count.
+    """
     return any(_uses_packages(item.node, source, _PICTURES) for item in items if not imported_names(item.node))
 
 
 def needs_data_frames(
     test: Function, others: Sequence[TopStatement], source: CheckSource, students: Collection[str]
 ) -> bool:
-    """Return whether a test must run beside student code, because it may use more than a proxy of a table supports.
+    """Return whether a test may use more of a table than a proxy supports.
 
-    A proxy has attributes, methods, items, `len` and iteration. Operators such as `df["a"] > 3`, `in`, and functions
-    of pandas and NumPy need the table itself.
+    Such a test must run beside student code. A proxy has attributes, methods, items, `len` and iteration. Operators
+    such as `df["a"] > 3`, `in`, and functions of pandas and NumPy need the table itself.
 
     Args:
         test: the test.
@@ -99,7 +102,7 @@ class _ProxySupport:
         return all(map(self._allows_statement, body))
 
     def _allows_statement(self, node: ast.stmt) -> bool:
-        """Return whether a statement uses student results only in ways that a proxy of a table supports."""
+        """Return whether a statement does with student results only what a proxy supports."""
         match node:
             case ast.Assert(test=test):
                 return self._allows_condition(test)
@@ -117,7 +120,7 @@ class _ProxySupport:
         return any(isinstance(one, ast.Name) and one.id in self._results for one in ast.walk(node))
 
     def _allows_condition(self, node: ast.expr) -> bool:
-        """Return whether a condition uses student results only in ways that a proxy of a table supports."""
+        """Return whether a condition does with student results only what a proxy supports."""
         match node:
             case ast.BoolOp(values=values):
                 return all(map(self._allows_condition, values))
@@ -134,7 +137,10 @@ class _ProxySupport:
         return self._allows_value(node)
 
     def _allows_operand(self, node: ast.expr) -> bool:
-        """Return whether proxies support one side of a comparison, such as `abs(x - 3)`."""
+        """Return whether an operand of a comparison does only what proxies support.
+
+        Such an operand is `abs(x - 3)` in `abs(x - 3) < 1`.
+        """
         match node:
             case ast.Call(func=ast.Name(id="abs" | "round"), args=[ast.BinOp(left=left, right=right), *_]):
                 return not (self._is_students(left) and self._is_students(right)) and all(
@@ -159,7 +165,7 @@ class _ProxySupport:
         return False
 
     def _allows_value(self, node: ast.expr) -> bool:
-        """Return whether an expression uses student results only in ways that a proxy of a table supports."""
+        """Return whether an expression does with student results only what a proxy supports."""
         if not self._is_students(node):
             return True
         match node:

@@ -115,7 +115,10 @@ class Assignment:
         self.pictures += pictures_in(markdown)
 
     def add_code(self, source: str, *, is_solution: bool) -> None:
-        """Add a code cell that is not a test. If it is part of the solution, also record the names that it binds."""
+        """Add a code cell that is not a test.
+
+        If it is part of the solution, the names that it binds are recorded, too.
+        """
         cell = SolutionCell(source)
         self.code.append(cell.code)
         if is_solution:
@@ -125,7 +128,9 @@ class Assignment:
         self._given.append(cell.given if is_solution else cell.code)
 
     def add_test(self, name: str, source: str, points: Fraction | None = None, *, is_hidden: bool = False) -> str:
-        """Add a test under a unique function name, made from its name in the notebook, and return that name.
+        """Add a test under a unique function name, and return that name.
+
+        The function name is made from the test's name in the notebook.
 
         Args:
             name: the name in the notebook.
@@ -147,16 +152,22 @@ class Assignment:
         return key
 
     def given_code(self) -> str:
-        """Return the code that is neither solution nor a test, such as imports: students get it as it is."""
+        """Return the code that students get as it is, such as imports.
+
+        It is neither solution nor a test.
+        """
         return "\n\n".join(self._given)
 
     def given_names(self) -> set[str]:
-        """Return the names that only code which students get as it is binds."""
+        """Return the names that are bound only by code which students get as it is."""
         given = {name for item in top_statements(self.given_code(), with_parameters=False) for name in item.binds}
         return given - self.solved
 
     def by_hand_sentences(self) -> Iterator[str]:
-        """Yield a sentence for each question that a person grades, and one on pictures."""
+        """Yield a sentence for each question that a person grades.
+
+        If questions show pictures, the last sentence is about the pictures.
+        """
         for question in self.by_hand:
             points = float(question.points or 0)
             what = "its rule has `by: staff`" if points else "it has no points, and so no rule"
@@ -192,7 +203,10 @@ class Assignment:
         return {name for text in texts for name in _names_used(text)}
 
     def _tested_variables(self) -> set[str]:
-        """Return the variables that tests use and that the solution binds, or that are computed from such variables."""
+        """Return the variables that tests use and that come from the solution.
+
+        The solution binds them, or they are computed from what it binds.
+        """
         items = [item for item in self._items() if not imported_names(item.node)]
         students = self.solved | {item.name for item in items if item.name}
         while more := {name for item in items if item.uses & students for name in item.binds} - students:
@@ -200,7 +214,10 @@ class Assignment:
         return students & self._names_used_by_tests() & {name for item in items if not item.name for name in item.binds}
 
     def modules(self, folder: Path) -> list[str]:
-        """Return the names of the Python files in a folder that the notebook imports, or that these import."""
+        """Return the names of the Python files in a folder that the notebook imports.
+
+        Files that one of these files imports are among them.
+        """
         found, texts = dict[str, None](), [item.text for item in self._items() if imported_names(item.node)]
         while texts:
             nodes = [node for node in ast.walk(ast.parse(texts.pop())) if isinstance(node, ast.Import | ast.ImportFrom)]
@@ -211,10 +228,13 @@ class Assignment:
         return list(found)
 
     def reference(self, data: Collection[str] = ()) -> str:
-        """Return the source of the reference: functions, classes, tested variables, and the statements they need.
+        """Return the source of the reference.
+
+        It has the functions, the classes, the tested variables, and the statements that these need.
 
         Args:
-            data: names of the data files. What tests use of their contents belongs to the reference, too.
+            data: names of the data files. Variables that are loaded from them and used by tests belong to the
+                reference, too.
         """
         tested = [
             item for source in self.tests.values() for item in top_statements(source) if imported_names(item.node)
@@ -232,7 +252,9 @@ class Assignment:
         return "\n\n".join(dict.fromkeys(item.text.rstrip("\n") for item in chosen)) + "\n"
 
     def _tests_with_earlier_statements(self, known: Collection[str]) -> dict[str, str]:
-        """Return the code of each test by name, with the statements of earlier tests that it needs put before it.
+        """Return the code of each test by name, with what it needs of earlier tests.
+
+        The statements of earlier tests are put before its own.
 
         Args:
             known: names that other cells bind.
@@ -246,7 +268,10 @@ class Assignment:
         return whole
 
     def test_file(self) -> str:
-        """Return a plain pytest file with a function for each test, and the notebook's variables that these use."""
+        """Return a plain pytest file with a function for each test.
+
+        It also has the notebook's variables that these functions use.
+        """
         items, used, variables = self._items(), self._names_used_by_tests(), self._tested_variables()
         imports = dict.fromkeys(item.text.rstrip("\n") for item in items if imported_names(item.node))
         whole = self._tests_with_earlier_statements({name for item in items for name in item.binds})
@@ -259,7 +284,9 @@ class Assignment:
 
 
 def assignment_of(text: str) -> Assignment | None:
-    """Return the assignment in a notebook of otter-grader or nbgrader; None if the text is not a notebook.
+    """Return the assignment in a notebook; None if the text is not a notebook.
+
+    The notebook is one of otter-grader or nbgrader.
 
     Args:
         text: the text of the file.
@@ -298,7 +325,10 @@ Row = tuple[str, str, Mapping[str, Any], Mapping[str, Any]]
 
 
 def _read_nbgrader(rows: Sequence[Row]) -> Assignment:
-    """Return the code and the tests of an nbgrader notebook, with points, and notes on what a person grades."""
+    """Return the assignment in an nbgrader notebook.
+
+    It has the code, the tests, the points, and notes on what a person grades.
+    """
     made, words, is_below_code = Assignment("nbgrader"), "", True
     for number, (kind, source, metadata, _) in enumerate(rows, 1):
         marks = metadata.get("nbgrader", {})
@@ -338,7 +368,10 @@ def _read_nbgrader(rows: Sequence[Row]) -> Assignment:
 
 
 def _visible_setup(visible: str, hidden: str) -> str:
-    """Return the visible part of a test cell without its asserts, if the hidden part uses its variables; else ""."""
+    """Return the visible part of a test cell without its asserts and prints.
+
+    Return "" if the hidden part uses no variable of the visible part.
+    """
     body = ast.parse(visible).body
     used = {node.id for node in ast.walk(ast.parse(hidden)) if isinstance(node, ast.Name)}
     if not used & {name for item in top_statements(visible, with_parameters=False) for name in item.binds}:
@@ -350,6 +383,10 @@ def _visible_setup(visible: str, hidden: str) -> str:
 
 def _python_of_cell(source: str, number: int) -> str:
     """Return the code of a cell as plain Python, without the magics of IPython.
+
+    Args:
+        source: the source of the cell.
+        number: the number of the cell, which the error names.
 
     Raises:
         CourseError: it is not Python.
@@ -366,7 +403,10 @@ def _python_of_cell(source: str, number: int) -> str:
 
 
 def _read_otter(rows: Sequence[Row]) -> Assignment:
-    """Return the code and the tests of an Otter notebook, with points, and notes on what a person grades."""
+    """Return the assignment in an Otter notebook.
+
+    It has the code, the tests, the points, and notes on what a person grades.
+    """
     reader = _OtterReader()
     for number, (kind, source, _, cell) in enumerate(rows, 1):
         if kind == "code":
@@ -392,7 +432,10 @@ class _OtterReader:
         self._above = ""
 
     def read_text(self, source: str, *, is_markdown: bool) -> None:
-        """Read a cell that is not code."""
+        """Record a cell that is not code: a mark with settings, the words of a question, or files.
+
+        A mark begins or ends a part of the notebook. The files are those of otter's configuration.
+        """
         self.made.files += _files_listed(source)
         match _otter_mark(source):
             case None if is_markdown and self._part == "QUESTION":
@@ -415,7 +458,10 @@ class _OtterReader:
                 self._part = part if mark == "BEGIN" else ""
 
     def read_code(self, code: str, cell: Mapping[str, Any]) -> None:
-        """Read a cell of code."""
+        """Add a cell of code to the assignment, as a test or as other code.
+
+        The part of the notebook in which it stands decides that. A cell in a part PROMPT is left out.
+        """
         if self._part == "TESTS":
             test, points, is_hidden = _parse_otter_test(code, cell)
             name = self.made.add_test(str(self._settings.get("name", "cell")), test, is_hidden=is_hidden)
@@ -449,7 +495,10 @@ def _points_of_tests(question: Mapping[str, Any], own: Mapping[str, Fraction | N
 
 
 def _parse_otter_test(code: str, cell: Mapping[str, Any]) -> tuple[str, Fraction | None, bool]:
-    """Return the code of a test cell of otter-grader, the points in its settings or None, and whether it is hidden."""
+    """Return the code of a test cell of otter-grader, its points, and whether it is hidden.
+
+    The points are None if the settings of the cell have none.
+    """
     config = _CONFIG.match(code)
     settings = _settings_in(f"\n{config[1]}") if config else {}
     is_hidden = bool(settings.get("hidden")) or code.startswith("# HIDDEN")
@@ -511,7 +560,7 @@ def _equality_assert(expression: str, shown: str) -> str:
 
 
 def _output_of(cell: Mapping[str, Any]) -> str | None:
-    """Return the value that a cell of code shows; None without one."""
+    """Return the value that a cell of code shows as its result; None if it shows no value."""
     for output in cell.get("outputs", ()):
         text = output.get("data", {}).get("text/plain")
         if output.get("output_type") == "execute_result" and text is not None:
@@ -520,14 +569,17 @@ def _output_of(cell: Mapping[str, Any]) -> str | None:
 
 
 def _otter_mark(source: str) -> tuple[str, str] | None:
-    """Return the mark of otter-grader in a cell, such as ("BEGIN", "TESTS"); None if it has none."""
+    """Return the otter-grader mark of a cell, such as ("BEGIN", "TESTS"); None if it has none."""
     lines = [line for line in source.replace("```", "").splitlines() if line.strip()]
     found = _MARK.match(lines[0].strip()) if lines else None
     return (found[1], found[2]) if found else None
 
 
 def _settings_in(source: str) -> dict[str, Any]:
-    """Return the YAML settings in a cell of otter-grader, without its marks."""
+    """Return the settings that a cell of otter-grader has as YAML; {} if it has none.
+
+    Lines with a mark, such as BEGIN TESTS, are left out.
+    """
     lines = [line for line in source.replace("```", "").splitlines() if line.strip()]
     settings = [line.removeprefix("# ") for line in lines if not _MARK.match(line.strip())]
     read = parse_yaml("\n".join(settings).encode(), "")
@@ -535,7 +587,7 @@ def _settings_in(source: str) -> dict[str, Any]:
 
 
 def _files_listed(source: str) -> list[str]:
-    """Return the files and folders that a cell with otter's configuration lists; [] for any other cell."""
+    """Return the files and folders that otter's configuration lists in a cell; else []."""
     first, _, rest = source.replace("```", "").strip().partition("\n")
     if first.lstrip("# ").strip() != "ASSIGNMENT CONFIG":
         return []
@@ -554,9 +606,9 @@ def _as_function(name: str, source: str) -> str:
 
 
 def _names_used(text: str) -> set[str]:
-    """Return the names that Python source uses and does not define, those of builtins included.
+    """Return the names that Python source uses and does not define.
 
-    A student's function may be called `sum`.
+    Names of builtins are among them, since a student's function may be called `sum`.
     """
     nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
     own = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
@@ -564,7 +616,10 @@ def _names_used(text: str) -> set[str]:
 
 
 def _indentable_code(source: str) -> str:
-    """Return the code of a test with each string of several lines written in one line, so that it can be indented."""
+    """Return the code of a test in a form that can be indented.
+
+    Each string of several lines is written in one line.
+    """
     tree = ast.parse(source)
     texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
     return ast.unparse(tree) if any("\n" in str(node.value) for node in texts) else source.strip("\n")

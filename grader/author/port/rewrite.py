@@ -109,7 +109,17 @@ class Tests:
         self.beside = self._collect_needs(self.student_names, self._helpers | self.fixtures)
 
     def _record_import(self, name: str, module: str, inner: str, defined: Collection[str]) -> None:
-        """Record an imported name as the student's name or module, unless it is a library's or a helper's."""
+        """Record an imported name as a name or a module of the student's.
+
+        Names from libraries and from the course's helper modules are not recorded. For `*`, names that the file uses
+        and neither defines nor imports are recorded.
+
+        Args:
+            name: the name that the import binds.
+            module: the module.
+            inner: the name in the module; "" if the module itself is bound.
+            defined: the names of the reference.
+        """
         last = module.split(".")[-1]
         is_module = not inner or not module.strip(".")
         if self._is_library(module) or (inner if is_module and inner else last) in _HELPERS:
@@ -124,7 +134,10 @@ class Tests:
             self._names[name] = inner.removeprefix("run_") if is_adapter else inner
 
     def _with_imports_at_top(self, text: str) -> str:
-        """Return a test file whose imports of student code inside of functions stand at its top."""
+        """Return a test file with all imports of student code at its top.
+
+        Those inside of functions are moved there.
+        """
         tree, edits = ast.parse(text), Edits(text)
         moved = list[str]()
         for function in (node for node in ast.walk(tree) if isinstance(node, Function)):
@@ -145,7 +158,10 @@ class Tests:
         return module != self._module if self._module else module.split(".")[0] in _LIBRARIES
 
     def _is_ported(self, item: TopStatement) -> bool:
-        """Return whether the port needs a statement: it drops imports of student code, bare strings, `if __name__`."""
+        """Return whether a statement of the test file is ported.
+
+        Imports of student code, bare strings, and `if __name__ == ...` are dropped.
+        """
         match item.node:
             case ast.Import() | ast.ImportFrom():
                 return all(self._is_library(module) for module, _ in imported_names(item.node).values())
@@ -154,7 +170,10 @@ class Tests:
         return True
 
     def student_nodes(self, function: ast.AST) -> Iterator[tuple[ast.expr, str]]:
-        """Yield the nodes in a function's body that name student code, with the names that the exercise has for it."""
+        """Yield the nodes in a function's body that name student code.
+
+        Each node is paired with the name that the exercise has for it.
+        """
         nodes = list(ast.walk(function))
         own = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
         own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
@@ -166,7 +185,10 @@ class Tests:
                     yield node, name
 
     def _modules_in(self, node: ast.AST) -> Iterator[ast.Name]:
-        """Yield the nodes at which a function names a student's module as a whole, as in `hasattr(module, "f")`."""
+        """Yield the nodes of a function's body that stand for a student's module as a whole.
+
+        Such a node is `module` in `hasattr(module, "f")`, and not in `module.f`.
+        """
         nodes = [one for statement in getattr(node, "body", ()) for one in ast.walk(statement)]
         owners = {id(one.value) for one in nodes if isinstance(one, ast.Attribute)}
         for one in nodes:
@@ -178,7 +200,9 @@ class Tests:
         return [task for _, task in self.student_nodes(node)]
 
     def needs_data_frames(self, test: str, others: Sequence[TopStatement]) -> bool:
-        """Return whether a test may do more with a data frame, such as one of pandas, than a proxy supports.
+        """Return whether a test may do more with a data frame than a proxy supports.
+
+        A data frame is, for example, one of pandas.
 
         Args:
             test: the name of the test.
@@ -216,9 +240,10 @@ class Tests:
         return {name: sorted(all_of, key=lambda need: (need != "student", need)) for name, all_of in needs.items()}
 
     def _rewrite_body(self, edits: Edits, node: ast.AST, needs: Mapping[str, list[str]], prefix: str) -> None:
-        """Rewrite the names of student code in a function's body, and pass helpers the arguments that they need.
+        """Rewrite the names of student code in a function's body.
 
-        In a check file, variables that are loaded from data files are read from the reference.
+        Helpers are passed the arguments that they need. In a check file, variables that are loaded from data files are
+        read from the reference.
 
         Args:
             edits: the edits of the function's source, to which these are added.
@@ -284,10 +309,11 @@ class Tests:
         return edits.result()
 
     def keeps_seed(self, node: ast.AST) -> bool:
-        """Return whether a test must keep its seed of PyTorch, because numbers that it expects depend on that seed.
+        """Return whether a test must keep its seed of PyTorch.
 
-        That is so if it sets the seed at the top of its body, draws below that, and contains expected numbers. A test
-        that calls anything of `torch.nn` does not keep its seed: a layer would draw from the seed, too.
+        It must if numbers that it expects depend on that seed: it sets the seed at the top of its body, draws below
+        that, and contains expected numbers. A test that calls anything of `torch.nn` does not keep its seed: a layer
+        would draw from the seed, too.
         """
         if not isinstance(node, Function) or not _has_expected_numbers(node):
             return False
@@ -302,16 +328,21 @@ class Tests:
         )
 
     def _generator_name(self, node: Function, module: str) -> str:
-        """Return the variable name for the generator that replaces a module's global generator in a function."""
+        """Return the name of the variable for a generator that a function uses.
+
+        The generator replaces the global generator of a module.
+        """
         paths = {self._source.import_path(statement.value).rpartition(".")[0] for statement in ast.walk(node)
                  if isinstance(statement, ast.Expr) and self._is_seed(statement)}  # fmt: skip
         return _GENERATOR if paths <= {module} else f"{module.split('.')[0]}_{_GENERATOR}"
 
     def _replace_seeded_draws(self, edits: Edits, node: Function) -> Iterator[tuple[ast.stmt, str]]:
-        """Replace draws of NumPy and `random` after a seed by equal draws of a new generator with that seed.
+        """Replace draws that follow a seed by equal draws of a new generator with that seed.
+
+        They are draws of NumPy and of `random`.
 
         Yields:
-            Each such seed, with the statement that makes the generator.
+            Each statement that sets such a seed, with the statement that makes the generator.
         """
         for seed in filter(self._is_seed, node.body):
             assert isinstance(seed, ast.Expr)
@@ -336,7 +367,7 @@ class Tests:
                 yield seed, f"{name} = {made}"
 
     def _torch_generator(self, edits: Edits, seed: ast.stmt) -> str:
-        """Return the source of a `torch.Generator` with the seed that a `torch.manual_seed(...)` statement sets."""
+        """Return the source of a `torch.Generator` with the seed of a `torch.manual_seed(...)`."""
         assert isinstance(seed, ast.Expr)
         assert isinstance(seed.value, ast.Call)
         function = seed.value.func
@@ -344,9 +375,10 @@ class Tests:
         return f"{torch}.Generator().manual_seed({edits.text(seed.value.args[0])})"
 
     def name_in_checks(self, name: str) -> str:
-        """Return the name that a function of the test file gets in the check file: `check_...` for a test.
+        """Return the name that a function of the test file gets in the check file.
 
-        A helper or a fixture keeps its name, with an underscore before it if the name has a meaning in a check file.
+        A test is renamed to `check_...`. A helper or a fixture keeps its name, with an underscore before it if the name
+        has a meaning in a check file.
         """
         if name in self.tests:
             return f"check_{name.removeprefix('test').strip('_') or 'all'}"
@@ -390,7 +422,10 @@ class Tests:
     # -- probe files ----------------------------------------------------------------------------------------------
 
     def rewrite_for_probe(self, item: TopStatement) -> str:
-        """Return a statement rewritten for the probe file, where fixtures are functions that tests call."""
+        """Return a statement rewritten for the probe file.
+
+        There fixtures are functions that tests call.
+        """
         node = item.node
         if not isinstance(node, Function):
             return "" if self._is_seed(node) else item.text
@@ -415,14 +450,17 @@ class Tests:
         return f"def {self.name_in_probe(item.name)}({', '.join(params)}):\n{text}"
 
     def _probe_parameters(self, node: Function) -> list[str]:
-        """Return the parameters that a check passes to the probe: those of `parametrize`, and unknown fixtures."""
+        """Return the parameters of a test that a check passes to the probe.
+
+        They are those of `parametrize`, and fixtures that neither the test file nor the probe file makes.
+        """
         return [name for name in parameters(node) if name not in self.fixtures and name not in _WRAPS]
 
     def name_in_probe(self, name: str) -> str:
-        """Return the name that a function of the test file gets in the probe file: `make_...` for a fixture.
+        """Return the name that a function of the test file gets in the probe file.
 
-        A helper keeps its name. A test loses `test_`; if the rest is taken or is not a valid name, it becomes
-        `try_...`.
+        A fixture is renamed to `make_...`, and a helper keeps its name. A test loses `test_`; if the shorter name is
+        taken or is not valid, the test is renamed to `try_...`.
         """
         if name in self.fixtures:
             return f"make_{name}"
@@ -434,7 +472,7 @@ class Tests:
 
 
 def _insert_title(edits: Edits, item: TopStatement, test: Function) -> None:
-    """Insert a title, made from the name of a test, as its docstring, unless it has one."""
+    """Insert a docstring into a test that has none: a title made from the test's name."""
     if ast.get_docstring(test) is not None:
         return
     title = item.name.removeprefix("test").strip("_").replace("_", " ").capitalize() or "All"
@@ -454,7 +492,9 @@ def is_seed_call(node: ast.stmt) -> bool:
 
 
 def loaded_variables(items: Sequence[TopStatement], data: Collection[str]) -> set[str]:
-    """Return the variables of a file that are loaded from data files, or computed from such variables.
+    """Return the variables of a file whose values come from data files.
+
+    They are loaded from these files, or computed from variables that are.
 
     Args:
         items: the statements of the file.
@@ -472,7 +512,10 @@ def loaded_variables(items: Sequence[TopStatement], data: Collection[str]) -> se
 
 
 def _as_functions(item: TopStatement, source: CheckSource) -> str:
-    """Return the source of a statement, with a test class as functions and a one-line function as several lines."""
+    """Return the source of a statement, with functions in place of a test class.
+
+    A function in one line becomes one of several lines. Any other statement stays as it is.
+    """
     node, text = item.node, item.text
     if not isinstance(node, (Function, ast.ClassDef)):
         return text
@@ -486,7 +529,10 @@ def _as_functions(item: TopStatement, source: CheckSource) -> str:
 
 
 def _class_body_as_functions(node: ast.ClassDef, text: str) -> str:
-    """Return the body of a test class as top-level source: its methods as functions without `self`."""
+    """Return the body of a test class as statements at the top of a file.
+
+    Its methods become functions without `self`.
+    """
     first = node.body[0]
     body = indent_block("".join(lines_of(text)[first_line_number(first) - 1 : node.end_lineno]), -first.col_offset)
     statements, edits = ast.parse(body).body, Edits(body)
@@ -515,9 +561,9 @@ def _class_body_as_functions(node: ast.ClassDef, text: str) -> str:
 
 
 def _has_expected_numbers(function: ast.AST) -> bool:
-    """Return whether an assert or a list in a function has a number such as 0.25, which may be an expected value.
+    """Return whether an assert or a list in a function has a number such as 0.25.
 
-    Tolerances do not count.
+    Such a number may be an expected value. Tolerances do not count.
     """
     calls = [one for one in ast.walk(function) if isinstance(one, ast.Call)]
     bounds = [one for one in ast.walk(function) if isinstance(one, ast.Compare) and isinstance(one.ops[0], _BOUNDS)]
@@ -552,7 +598,10 @@ _CONVERSIONS = {"cpu", "detach", "numpy"}
 
 
 def with_helpers(text: str) -> str:
-    """Return a file with functions of `grader.check`, such as `assert_shape`, in place of equivalent asserts."""
+    """Return a file in which functions of `grader.check` replace equivalent asserts.
+
+    Such a function is `assert_shape`. Attributes such as `requires_grad` are read by `facts`.
+    """
     source, edits = CheckSource(ast.parse(text)), Edits(text)
     for scope in scopes(source):
         for node in scope.nodes:
@@ -571,7 +620,10 @@ def with_helpers(text: str) -> str:
 
 
 def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
-    """Return an `assert` statement as a call of a function of `grader.check`; "" if none does the same."""
+    """Return the call of a function of `grader.check` that replaces an `assert`; else "".
+
+    The argument `test` is the condition of the `assert`.
+    """
     match test:
         case ast.Call(func=ast.Name(id="isinstance"), args=[value, kind]):
             # Of an object that stays in the worker, `isinstance` knows nothing.
@@ -598,7 +650,10 @@ def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
 
 
 def _as_assert_values(scope: Scope, edits: Edits, call: ast.Call) -> str:
-    """Return a call such as `torch.allclose` as `assert_values`; "" if `assert_values` does not compare the same."""
+    """Return a call such as `torch.allclose` as a call of `assert_values`.
+
+    Return "" for any other call, and if `assert_values` would compare in another way.
+    """
     path, words = scope.source.import_path(call), {word.arg or "**": edits.text(word.value) for word in call.keywords}
     exact = _EQUAL.fullmatch(path) is not None
     if not (exact or _CLOSE.fullmatch(path)) or not 2 <= len(call.args) <= 4:
@@ -618,7 +673,10 @@ def _as_assert_values(scope: Scope, edits: Edits, call: ast.Call) -> str:
 
 
 def _without_conversions(edits: Edits, node: ast.expr) -> str:
-    """Return an expression without `.cpu()`, `.detach()` and `.numpy()` at its end: `assert_values` needs none."""
+    """Return an expression without `.cpu()`, `.detach()` and `.numpy()` at its end.
+
+    `assert_values` does not need these conversions.
+    """
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr=name), args=[], keywords=[]) if name in _CONVERSIONS:
             return _without_conversions(edits, value)
@@ -626,7 +684,10 @@ def _without_conversions(edits: Edits, node: ast.expr) -> str:
 
 
 def _is_foreign_dtype(scope: Scope, node: ast.expr) -> bool:
-    """Return whether a dtype is one of NumPy or Python, and not of PyTorch: `np.float64`, `"int64"`, `float`."""
+    """Return whether an expression is a dtype of NumPy or Python instead of PyTorch.
+
+    Examples are `np.float64`, `"int64"` and `float`.
+    """
     path = scope.source.import_path(node)
     return isinstance(node, ast.Constant) or path in ("float", "int", "bool", "object") or path.startswith("numpy.")
 

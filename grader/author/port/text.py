@@ -47,7 +47,7 @@ class Edits:
         self._edits.append((place, place, new))
 
     def replace_head(self, node: Function | ast.Call, name: str, first: Sequence[str], *, others_follow: bool) -> None:
-        """Rename a function or a call, and insert parameters or arguments behind its opening parenthesis.
+        """Rename a function or a call, and insert its first parameters or arguments.
 
         Args:
             node: the function or the call.
@@ -61,7 +61,10 @@ class Edits:
         self._edits.append((start, self._bytes.index(b"(", start) + 1, f"{name}({more}"))
 
     def replace_name(self, node: Function, name: str) -> None:
-        """Replace the name in the definition of a function; calls of the function stay as they are."""
+        """Replace the name in the definition of a function.
+
+        Calls of the function stay as they are.
+        """
         start = self._bytes.index(b"def ", self.start(node)) + 4
         self._edits.append((start, start + len(node.name.encode()), name))
 
@@ -108,9 +111,10 @@ class Edits:
 
 
 def indent_block(block: str, columns: int) -> str:
-    """Return a block of statements indented by more columns, or by fewer if the number is negative.
+    """Return a block of statements indented by more columns.
 
-    A line that begins inside a string literal stays: its blanks are part of a value.
+    A negative number indents them by fewer. A line that begins inside a string literal stays: its blanks are part of a
+    value.
     """
     nodes = list(ast.walk(ast.parse(f"if True:\n{block}")))
     texts = [node for node in nodes if isinstance(node, (ast.JoinedStr, ast.Constant))]
@@ -152,7 +156,7 @@ def top_statements(text: str, *, with_parameters: bool = True) -> list[TopStatem
 
     Args:
         text: the text of the file.
-        with_parameters: True if the names of a function's parameters count as names that it uses, as fixtures are used.
+        with_parameters: True if a function's parameters count among the names that it uses, since they may be fixtures.
     """
     lines = lines_of(text)
     items, last = [], 0
@@ -238,7 +242,9 @@ def _names_read_first(node: ast.stmt) -> set[str]:
 
 
 def missing_packages(node: ast.AST, files: Container[str] = ()) -> list[str]:
-    """Return the packages that a statement imports, and that are neither installed here nor files of the exercise.
+    """Return the packages that a statement imports and that are not installed here.
+
+    Files of the exercise are not among them.
 
     Args:
         node: the statement.
@@ -248,7 +254,9 @@ def missing_packages(node: ast.AST, files: Container[str] = ()) -> list[str]:
 
 
 def modules_among(node: ast.AST, files: Container[str]) -> list[str]:
-    """Return the modules that a statement imports and that are files of an exercise, such as "shapes" of "shapes.py".
+    """Return the modules that a statement imports and that are files of an exercise.
+
+    The module of the file "shapes.py" is "shapes".
 
     Args:
         node: the statement.
@@ -263,7 +271,10 @@ def _packages(node: ast.AST) -> list[str]:
 
 
 def statements_needed(items: Iterable[TopStatement], names: Iterable[str]) -> list[TopStatement]:
-    """Return the statements that bind these names, and all statements that these depend on, in the file's order."""
+    """Return the statements that bind `names`, and all statements on which these depend.
+
+    They are in the file's order.
+    """
     items, wanted = list(items), set(names)
     chosen: set[int] = set()
     while more := {place for place, item in enumerate(items) if item.binds & wanted} - chosen:
@@ -273,7 +284,10 @@ def statements_needed(items: Iterable[TopStatement], names: Iterable[str]) -> li
 
 
 def source_of_file(docstring: str, items: Iterable[TopStatement]) -> str:
-    """Return the source of a file: a docstring, the imports, with those of `grader.check` last, and the other items."""
+    """Return the source of a file with a docstring and statements.
+
+    The imports come first, and the import of `grader.check` is the last of them.
+    """
     blocks = {"": [f'"""{docstring}"""\n'], "imports": list[str](), HELPERS: list[str]()}
     code, large = "", False
     for item in items:
