@@ -107,10 +107,10 @@ class Rng(torch.Generator):
         return [items[place] for place in self.permutation(len(items)).tolist()]
 
     def sizes(self, count: int, low: int = 2, high: int = 7) -> tuple[int, ...]:
-        """Draw a tuple of sizes from `low` to `high` that all differ.
+        """Draw a tuple of sizes from `low` to `high` that all differ, so that a check notices swapped dims.
 
-        So a check notices swapped dims. A hidden check gets a size that the shown checks contain only if other sizes do
-        not suffice: an answer may be right for the shown sizes alone.
+        A hidden check gets a size that the shown checks contain only if other sizes do not suffice: an answer may be
+        right for the shown sizes alone.
 
         Args:
             count: the number of sizes.

@@ -29,7 +29,9 @@ from grader.model.score import Causes, function_of
 _SHORTEST_NAME = 4
 _DRAWN = re.compile(r"\d[\d.e+-]*")
 _MISSED = "they were graded before behaviour was saved; run the batch once more with --rerun all"
-_NOT_COMPARABLE = "no failing check shows how they behave; for example, they do not load, or a time limit ended them"
+_NOT_COMPARABLE = (
+    "no failing check shows how they behave; for example, they do not load, they end Python, or a time limit ended them"
+)
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,7 @@ def test_like_starts_workers_as_the_report_did(
     report["environment"]["start"] = "spawn"
     (home / "r.json").write_text(json.dumps(report))
     planned = mock.Mock(side_effect=CourseError("stop"))
-    monkeypatch.setattr("grader.cli.grade._plan", planned)
+    monkeypatch.setattr("grader.cli.grade._plan_and_submission", planned)
     for words in ([], ["--start", "fork"]):
         assert "stop" in type_grade("double", "--like", "r.json", *words, cwd=home).stderr
     assert [call.args[2].start for call in planned.call_args_list] == [Start.SPAWN, Start.FORK]

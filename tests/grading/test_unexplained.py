@@ -140,5 +140,6 @@ def test_what_was_graded_before_behaviour_was_saved(double: Exercise) -> None:
     add_to_group(groups, "bo", 2, lost(double, ("small", "C1", "correctness", "timed_out")))
     assert [group.why_not for group in groups.values()] == [
         "they were graded before behaviour was saved; run the batch once more with --rerun all",
-        "no failing check shows how they behave; for example, they do not load, or a time limit ended them",
+        "no failing check shows how they behave; for example, they do not load, they end Python, or a time limit ended "
+        "them",
     ]

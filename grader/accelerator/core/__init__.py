@@ -11,6 +11,7 @@ profiler            which operators ran, and when on the virtual clock
 array_interface     tensors of objects that other libraries have on a device
 interop             for programs that exchange tensors with such a process
 error_texts         what CUDA says where a CPU kernel says the same in other words
+attributes          what a program set on a tensor, and `__dict__`
 accumulators        nodes that add up the gradients of leaves, and their streams
 backward_errors     errors of Python code in backward
 unsupported         errors for what a device does not have

@@ -5,6 +5,7 @@ half_precision     kernels that the CPU lacks: computed in float32, and rounded
 attention          `scaled_dot_product_attention`
 attention_kernels  which kernel of attention accepts which inputs
 autocast           mixed precision
+integers           kernels for integers that the CPU lacks
 recurrent          the cells of LSTM and GRU
 batch_norms        the parts of `nn.SyncBatchNorm`
 """
