@@ -52,7 +52,18 @@ def pack(handin: str = "", course: str | os.PathLike[str] | None = None, *, forc
 def _request(
     what: str, name: str, course: str | os.PathLike[str] | None, *, waiting: str, typed: str, force: bool = False
 ) -> None:
-    """Send a request with the cells to the grader's process, and show its answer below this cell."""
+    """Send a request with the cells to the grader's process, and show its answer.
+
+    The answer is shown below this cell. Without IPython, print which command to run in a terminal instead.
+
+    Args:
+        what: the function that is called: "check" or "pack".
+        name: the name of an exercise, or the id of a hand-in; "" if the student named none.
+        course: the folder of the course; None to find it.
+        waiting: the text to show until the answer comes.
+        typed: the command that does the same in a terminal.
+        force: True to pack also if an exercise is missing or does not load.
+    """
     shell = _shell()
     if shell is None:
         print(_NO_KERNEL.format(what, typed))  # noqa: T201  there is nothing else to show it in

@@ -122,9 +122,14 @@ _METHODS_WITHOUT = ("as_subclass", "set_")
 
 
 def _prefix_of_operators(owner: Any, function: Any) -> str | None:
-    """Return the prefix of the operators behind a function of a module, such as "aten::".
+    """Return the namespace of the operator that a C++ function calls, such as "aten::".
 
-    It is None if C++ does not look for overrides of them by `__torch_function__`.
+    It is None if C++ does not look for `__torch_function__` when the function is called. It is also None for other
+    modules than `torch`, `torch.nn.functional`, `torch.fft` and `torch.linalg`.
+
+    Args:
+        owner: the module that has the function.
+        function: the builtin function of C++.
     """
     if owner in (torch, torch.nn.functional):
         return "aten::" if getattr(torch._C._VariableFunctions, function.__name__, None) is function else None

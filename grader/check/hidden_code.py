@@ -165,14 +165,14 @@ class _Search:
         )
 
     def hiding_names(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
-        """Yield words for each name in a node that could hide what code does, such as "exec".
+        """Yield each name in a node that could hide what code does, or a phrase about it.
 
-        `f(sys)` has the words "sys handed on".
+        Examples are "exec", and "sys handed on" for `f(sys)`.
 
         Args:
             node: a node of the syntax tree; call this with a node before the nodes inside it.
             file: the file that it is in.
-            fine: the ids of nodes that hide nothing; this method adds those of nodes inside this one.
+            fine: the ids of nodes that are known to hide nothing; this method adds nodes inside this one.
         """
         yield from sorted(_NOT_ONES_OWN.intersection(bound_names(node)))
         match node:
@@ -490,7 +490,10 @@ def _is_internal_name(name: str) -> bool:
 
 
 def _are_exceptions_or_views(paths: Sequence[str]) -> bool:
-    """Return whether all dotted paths name exceptions, or operators of PyTorch's that return views."""
+    """Return whether each path names an exception, or an operator that returns a view.
+
+    The paths are dotted, and the operators are PyTorch's.
+    """
     for path in paths:
         value = object_at(path)
         if not (isinstance(value, type) and issubclass(value, BaseException)) and not _is_view(path.split(".")[-1]):

@@ -142,9 +142,12 @@ def _has_ended_process(error: BaseException | None, student: Connection) -> bool
 
 
 def _reason_of_stub(reason: Reason, error: BaseException | None, student: Connection) -> Reason | None:
-    """Return the `Reason` of a check that failed because a stub returned None; else None.
+    """Return a `Reason` to skip a check that failed because a stub returned None; else None.
 
-    Its verdict is skipped.
+    Args:
+        reason: the reason that the check has if no stub is looked for.
+        error: the exception that the check raised, if any.
+        student: the connection to the student's code.
     """
     by_none = reason.verdict is Verdict.FAILED or (reason.verdict is Verdict.BROKEN and "NoneType" in str(error))
     if not by_none or not student.record.nothing:

@@ -99,10 +99,10 @@ def with_caps_text(exercise: Exercise, source: bytes) -> bytes:
 
 
 def _broken_rules_text(broken: Collection[str], so_far: Collection[str], rules: Collection[str]) -> str:
-    """Return the words for the broken rules of a sentence, such as "C1 or C2".
+    """Return how a sentence on caps names the broken rules, such as "C1 or C2".
 
-    They are "a rule" for all rules of the exercise, and "any other rule" for all that earlier sentences do not name.
-    A single rule keeps its name.
+    All rules of the exercise are "a rule". All rules that earlier sentences do not name are "any other rule". A single
+    rule keeps its name.
 
     Args:
         broken: the rules of this sentence.

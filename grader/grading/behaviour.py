@@ -181,10 +181,10 @@ def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str
 
 
 def suspects_of(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
-    """Return, for each failing check, the functions that may be at fault, by the check's id.
+    """Return the functions that may be at fault in each failing check, by the check's id.
 
-    Only checks that can be compared are among them. The function that the check called last is a suspect. Another
-    function that it called is a suspect, too, if some failing check called that function alone.
+    A check is left out if its outcome does not show how the student's code behaves. The function that the check called
+    last is a suspect. Another function that it called is a suspect, too, if some failing check called only that one.
     """
     faulty = _faulty_functions(rows)
     called = {row.check.id: _functions_of(row) for row in filter(_is_failure, rows)}

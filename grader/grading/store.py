@@ -117,7 +117,7 @@ class Keys:
         self._judges: dict[str, tuple[str, str]] = {}
 
     def of(self, work: Work) -> ResultKey:
-        """Return the key of a work."""
+        """Return the key by which the store finds the result of a work."""
         plan, exercise = work.plan, work.exercise
         handed_in, seed = self.of_author(work)
         # Whoever reads messages beside the files reads paths from the working folder, and how a run is confined.

@@ -278,11 +278,12 @@ def _submission_of_attempt(
     For each exercise, it has the candidate at the index `attempt` of the exercise's list.
 
     Args:
-        handed: the files that the author handed in.
-        contents: the files in it.
+        handed: the author, with the files and folders as they were handed in.
+        contents: the files that were read of these.
         wanted: the exercises that are graded.
         ordered: the candidates by the exercise's id, the one that counts first.
-        copies: the candidates that do not count as attempts, by the exercise's id.
+        copies: the candidates that lie beside or below the file at the course's path, by the exercise's id; they do
+            not count as attempts.
         attempt: the number of the attempt: 0 for the one that counts, 1 for the one before.
         root: the folder from which paths are shown, if there is one.
     """

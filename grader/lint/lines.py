@@ -254,9 +254,10 @@ def _lost_gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
 
 
 def _writes_to_copies(scope: Scope, node: ast.AST) -> Iterator[Finding]:
-    """Yield a finding if a check mutates its copy of a tensor of a student's object.
+    """Yield a finding if a check mutates a tensor of a student's object: it is only a copy.
 
-    A check that uses the copy's `grad` has a finding, too.
+    A use of the copy's `grad` has a finding, too. So has the `grad` of a tensor that student code gets as a copy, if
+    `uses_grad_in_vain` is True.
     """
     copied: ast.expr | None = None
     match node:

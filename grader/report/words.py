@@ -187,7 +187,12 @@ def mistake_texts(graded: GradedExercise, row: GradedCheck) -> list[str]:
 
 
 def other_mistakes(graded: GradedExercise, rows: Iterable[GradedCheck] = ()) -> list[str]:
-    """Return a sentence for each known mistake that explains no failure in `rows`."""
+    """Return sentences on the known mistakes of an answer, except those that explain `rows`.
+
+    Args:
+        graded: the exercise, with the known mistakes that the answer behaves like.
+        rows: the failed checks whose known mistakes the caller prints itself.
+    """
     printed = list(rows)
     rest = (mistake for mistake in graded.mistakes if not any(explains(mistake, row) for row in printed))
     return [f"{mistake.lead or 'This looks like: '}{mistake.sentence}" for mistake in rest]

@@ -445,7 +445,7 @@ class ClassFolder:
         return PlannedChange(path.name, changed, _diff(path.name, before, after), replaces, write)
 
     def _planned_edit(self, edit: FileEdit) -> PlannedChange:
-        """Return a planned change of a file of the course.
+        """Work out what an edit of a course file changes, but do not write it.
 
         The attribute `changed` of the result has the submissions whose scores change.
         """

@@ -202,9 +202,10 @@ class Races:
             self.record_wait(None, self.vector_clock_of(queue))
 
     def record_copy_from(self, pinned: torch.Tensor) -> None:
-        """Record that an asynchronous copy reads pinned memory.
+        """Record that an asynchronous copy reads pinned memory, to find later writes to it.
 
-        The copy is the work that the last call of `record_use` recorded.
+        The copy is what the last call of `record_use` recorded. An inference tensor has no version to compare, so
+        nothing is recorded of it.
         """
         if not pinned.is_inference():
             self._copied.append((pinned, pinned._version, self._last))
