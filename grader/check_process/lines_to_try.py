@@ -77,10 +77,11 @@ class Reproducer:
         return _with_text(outcome, f"\n{lines.text}") if lines is not None and shows else outcome
 
     def _lines_differ(self, lines: str, outcome: Outcome, student: Connection, planned: PlannedRun) -> bool:
-        """Return whether lines work with the reference, and differ with the student's code.
+        """Return whether lines print other text with the student's code than with the reference.
 
-        They differ if they print something else. Without a reference, return whether the check fails in the same way
-        with arguments rebuilt from Python source.
+        Return False if the output depends on a seed, or if the lines raise an exception with the reference that the
+        outcome does not name. Without a reference, they must raise no such exception with the student's code, and the
+        check must fail with the same message when its arguments are rebuilt from Python source.
         """
         # A worker that ran nothing else, as the lines will be run; for the repeat it is new enough.
         with closing(student.with_new_worker()) as own:

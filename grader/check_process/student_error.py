@@ -100,10 +100,11 @@ def public_line_text(lines: Sequence[TracebackLine], student: Connection) -> str
 
 
 def public_line(lines: Sequence[TracebackLine], student: Connection) -> list[TracebackLine]:
-    """Return the innermost line of a traceback that a hidden check may show, in a list.
+    """Return the line of the student's file that a hidden check may show, in a list.
 
-    The list is empty if the check may not show a line. The line is the first one of a statement in the student's file.
-    Student code chooses where it raises, so a file of more than `_MOST_STATEMENTS` statements has no such line.
+    It is the first line of a statement: the one that contains the traceback's innermost line in this file. The list is
+    empty if the traceback has no such line, or if the file has more than `_MOST_STATEMENTS` statements. Student code
+    chooses where it raises, so in a large file the line could carry a hidden input.
     """
     file = f"{student.module}.py"
     content = student.files.get(file, b"")

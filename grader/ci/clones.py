@@ -296,8 +296,8 @@ class Gathered:
     def gradebook(self) -> str:
         """Return the gradebook as CSV, with a column for each exercise of any report.
 
-        The exercises that are in more than half of the reports come first. An author needs only these for a final
-        score, so that no report can change the score of another author.
+        The exercises that are in more than half of the reports come first. An author who lacks one of these has no
+        final score. Other exercises may be missing, so one report with more exercises takes no score from others.
         """
         having = Counter(id for report in self.reports for id in {exercise.id for exercise in report.exercises})
         ids = list(dict.fromkeys(exercise.id for report in self.reports for exercise in report.exercises))

@@ -15,7 +15,7 @@ def exit_status(report: Report, *, passed: bool | None = None) -> int:
 
     Args:
         report: the report of the run.
-        passed: True if the run passed; None if it passed unless points are lost.
+        passed: True if the run passed, False if not; None to decide by whether points are lost.
     """
     if {row.verdict for graded in report.exercises for row in graded.checks} & {Verdict.BROKEN, Verdict.INCONCLUSIVE}:
         return UNDECIDED

@@ -363,7 +363,9 @@ Sealed = Mapping[str, str]
 
 
 def behaviour_key(exercise: str, behaviour: Sequence[Traces]) -> str:
-    """Return the key by which mistakes that were sealed with these traces are found.
+    """Return the key of sealed mistakes: 32 hex digits computed from traces.
+
+    A mistake is sealed if its sentence is encrypted so that only equal traces decrypt it; see `seal`.
 
     Args:
         exercise: the id of the exercise.

@@ -216,16 +216,18 @@ class KnownMistakes:
         return {id: json.loads(mine[id].story) for id in checks if id in mine}, starved
 
     def _saved_traces(self, answer: Answer, exercise: Exercise, seed: int, kind: str) -> tuple[str, dict[str, Trace]]:
-        """Return what is known of a wrong answer with a seed, and the key under which it is saved.
+        """Return the key of a wrong answer's saved traces, and the traces known so far.
+
+        Digests of results are saved as traces, too, under a key of their own.
 
         Args:
             answer: the wrong answer.
             exercise: the exercise that it answers.
             seed: the seed of the inputs.
-            kind: a word in the key that tells traces from digests of results: both are saved as traces.
+            kind: the part of the key that says what is saved: "traces by function" or "results".
 
         Returns:
-            The key, and the traces known so far by the check's id. The caller adds new traces to this dict.
+            The key, and the traces by the check's id. The caller adds new traces to this dict.
         """
         key = digest_of(kind, answer.source, self._keys.judge_digest(exercise), self._machine, str(seed))
         if key not in self._traces:
@@ -881,8 +883,9 @@ def share_of_same_wrong_results(
 ) -> float:
     """Return the share of a wrong answer's wrong results that a submission returns, too.
 
-    It is 0 if the submission returns a third value in some call, or the right value in too many calls. It is 1 if the
-    answer returns no wrong value, such as one whose mistake is a dtype: digests do not show that.
+    The share is 0 if the submission returns a value in some call that is neither the wrong answer's nor the right one.
+    A share below `LEAST_AGREEMENT` becomes 0, too. If the wrong answer returns no wrong value, the share is 1: digests
+    do not show every mistake, such as a wrong dtype.
 
     Args:
         submitted: digests of what the submission returns, by call.

@@ -292,11 +292,13 @@ class LeftOut:
             self._known.clear()
 
     def path_and_reason(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
-        """Return the left-out path that a folder belongs to, and why that path is left out.
+        """Return the outermost left-out folder around a folder, and why it is left out.
+
+        It may be the folder itself.
 
         Returns:
-            The path and the reason; (None, "") if the folder's files are read. The path may be that of a telling file,
-            such as `pyvenv.cfg`. The reason is "" for a folder that is not reported.
+            The path and the reason; (None, "") if the folder's files are read. For a virtual environment, it is the
+            path that shows this, such as that of `pyvenv.cfg`. The reason is "" for solutions: they are not reported.
         """
         if folder not in self._known:
             self._known[folder] = self._path_and_reason_uncached(folder)

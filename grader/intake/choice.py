@@ -222,10 +222,11 @@ def _notebook_candidates(path: PurePosixPath, data: bytes, course: Sequence[Exer
 
 
 def _find_copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: bool) -> list[_Candidate]:
-    """Return the candidates that lie beside or below the file at the course's path.
+    """Return the candidates that do not count because the file at the course's path does.
 
-    They do not count. The course's folder may lie in another one, or in an archive. If the file at the course's path is
-    the unchanged starter, the others are copies only if `is_own`: in a download, an answer may lie beside the starter.
+    They are in the folder of that file, or in a folder below it. The course's folder may itself be in another folder or
+    in an archive. If the file is the unchanged starter, the others are copies only if `is_own` and the course's folder
+    is not in another one: in a download, an answer may lie beside the starter.
 
     Args:
         exercise: the exercise.

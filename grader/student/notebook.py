@@ -223,7 +223,7 @@ class KernelProgress(Progress):
         self._send = send
 
     def running(self, what: str, seconds: float) -> None:
-        """Send a line on what is running to the notebook's kernel, once it has taken a second."""
+        """Send the kernel a line that says what runs and for how long, after the first second."""
         if seconds >= _QUICK_S:
             self._send({"waiting": f"{what}, {seconds:.0f} s"})
 
