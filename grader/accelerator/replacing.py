@@ -104,11 +104,12 @@ def _follow_torch_function(owner: Any, original: Any, new: Any) -> Any:
         return new
 
     def follow(*args: Any, **kwargs: Any) -> Any:
-        given = (*args, *kwargs.values())[:count]
-        lists = [one for one in given if isinstance(one, (list, tuple))]
+        given = (*args, *kwargs.values())[:count] if kwargs else args[:count]
+        for one in given:
+            if isinstance(one, (list, tuple)):
+                given = (*given, *one)
         # In a mode this is True, except of an empty tuple.
-        given = (*given, *(one for several in lists for one in several), None)
-        if torch.overrides.has_torch_function(given):
+        if torch.overrides.has_torch_function(given or (None,)):
             return torch.overrides.handle_torch_function(follow, given, *args, **kwargs)
         return new(*args, **kwargs)
 

@@ -24,12 +24,6 @@ from grader.accelerator.sim.races import Races
 _READING = {"numpy": "numpy", "tolist": "tolist", "__reduce_ex__": "pickle", "__deepcopy__": "deepcopy"}
 """Methods of a CPU tensor that read its memory, or give it to a library, without an operator: names in warnings."""
 
-_COPYING = ("to", "copy_", "type", "cpu", "item", "tolist")
-"""Methods of tensors that begin such a copy, or let the host wait for one.
-
-Within the operator it is too early to change the stack of modes: PyTorch restores the thread's dispatch keys after it.
-"""
-
 _ASKS_ONLY = {"is_pinned", "is_same_size", "is_set_to", "is_non_overlapping_and_dense", "record_stream", "pin_memory"}
 """Operators that read no element, beside views and those in `NO_KERNEL`."""
 
@@ -64,7 +58,7 @@ class _HostReads(TorchDispatchMode):
         del types
         kwargs = kwargs or {}
         thread = self.thread
-        before, thread.runs = thread.runs, True
+        before, thread.on, thread.runs = thread.runs, True, True
         try:
             if self.machine.races.arriving:
                 with torch._C.DisableTorchFunction():
@@ -133,12 +127,12 @@ def install(machine: Machine) -> None:
     machine.races.on_arrivals = mode.switch
     for name, shown in _READING.items():
         put(torch.Tensor, name, _checking(machine.races, getattr(torch.Tensor, name), shown))
+    # `Tensor.to` and `Tensor.type` call `on_arrivals` themselves. Within an operator it is too early to put the mode on
+    # the stack: PyTorch restores the thread's dispatch keys after it.
+    put(torch.Tensor, "copy_", _switching(mode, torch.Tensor.copy_))
     # Parameters without a shape refuse all functions but those on a list, and the list holds the originals.
     lazy: Any = torch.nn.parameter.UninitializedParameter
-    for name in _COPYING:
-        put(torch.Tensor, name, _switching(mode, original := getattr(torch.Tensor, name)))
-        if original in lazy._allowed_methods:
-            lazy._allowed_methods.append(getattr(torch.Tensor, name))
+    lazy._allowed_methods.append(torch.Tensor.copy_)
     put(torch, "_foreach_copy_", _switching(mode, torch._foreach_copy_))
 
 

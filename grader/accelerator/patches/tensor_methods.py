@@ -44,7 +44,9 @@ def install(machine: Machine) -> None:
         # Only a dtype, or another tensor whose device is to be taken: C++ finds that one by itself. It refuses any
         # other type with PyTorch's own TypeError.
         if device is None or not isinstance(self, torch.Tensor):
-            return original_to(self, *args, **kwargs)
+            made = original_to(self, *args, **kwargs)
+            machine.races.on_arrivals()
+            return made
         place = machine.inner_device(device) if (ours := machine.is_simulated(device)) else device
         if ours and _moves_in_parts(self):
             return _move_sparse(self, lambda part: original_to(part, place))
@@ -52,7 +54,9 @@ def install(machine: Machine) -> None:
             kwargs["device"] = place
         else:
             args = (place, *args[1:])
-        return original_to(self, *args, **kwargs)
+        made = original_to(self, *args, **kwargs)
+        machine.races.on_arrivals()
+        return made
 
     # Under the name of the kind: `.cuda()` in mode cuda, `.sim()` in mode sim.
     def cuda(
@@ -71,7 +75,9 @@ def install(machine: Machine) -> None:
         legacy: Any = getattr(torch.cuda, str(getattr(dtype, "__name__", "")), None) if machine.kind == "cuda" else None
         if legacy is not None and legacy is dtype:
             return self.to(machine.kind, legacy.dtype, non_blocking=non_blocking)
-        return original_type(self, dtype, non_blocking, **kwargs)
+        made = original_type(self, dtype, non_blocking, **kwargs)
+        machine.races.on_arrivals()
+        return made
 
     def record_stream(self: torch.Tensor, s: Any) -> None:
         del s

@@ -193,7 +193,7 @@ class Races:
                 known[other] = number
         if queue is None and self._copied:
             self._forget_finished_copies()
-        if queue is None and self.arriving:
+        if queue is None:
             self._forget_arrived_copies()
 
     def record_host_wait(self, queues: Iterable[Queue]) -> None:
@@ -221,7 +221,7 @@ class Races:
     def _forget_arrived_copies(self) -> None:
         """Forget each copy to pinned memory that the host has waited for.
 
-        From now on, everybody may use the memory that such a copy filled. If no copy is left, `on_arrivals` is called.
+        From now on, everybody may use the memory that such a copy filled. If no copy is left, call `on_arrivals`.
         """
         for copy in list(self.arriving):
             queue, number, *_ = copy.access
