@@ -98,7 +98,7 @@ def _follow_torch_function(owner: Any, original: Any, new: Any) -> Any:
     if isinstance(of_c, types.MethodDescriptorType) and owner is torch.Tensor and of_c.__name__ not in _METHODS_WITHOUT:
         # Of the others it is data, which may be anything.
         count = 1 if of_c.__name__ == "new_tensor" else None
-    elif isinstance(of_c, types.BuiltinFunctionType) and (prefix := _prefix_of_operators(owner, of_c)) is not None:
+    elif isinstance(of_c, types.BuiltinFunctionType) and (prefix := _operator_namespace(owner, of_c)) is not None:
         count = None if _takes_tensors(prefix + of_c.__name__) else 0
     else:
         return new
@@ -122,7 +122,7 @@ _METHODS_WITHOUT = ("as_subclass", "set_")
 """Methods for which C++ does not look for overrides."""
 
 
-def _prefix_of_operators(owner: Any, function: Any) -> str | None:
+def _operator_namespace(owner: Any, function: Any) -> str | None:
     """Return the namespace of the operator that a C++ function calls, such as "aten::".
 
     It is None if C++ does not look for `__torch_function__` when the function is called. It is also None for other

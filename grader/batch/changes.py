@@ -48,7 +48,7 @@ class RegradedExercise:
         return [(id, old.get(id), new.get(id)) for id in dict.fromkeys((*new, *old)) if old.get(id) != new.get(id)]
 
     @property
-    def moves_points(self) -> bool:
+    def has_changed_points(self) -> bool:
         """Return whether the points of the exercise, or of any check, changed."""
         points = [(before or ("", 0))[1] != (after or ("", 0))[1] for _, before, after in self.changed_checks]
         return any(points) or self.before.score != self.after.score
@@ -126,5 +126,5 @@ def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Reg
             for before, after in zip(judged.exercises, report.exercises, strict=True):
                 why = dict.fromkeys(why for graded, _, why in rows if graded is after)
                 change = RegradedExercise(record.author, before, after, "; ".join(why))
-                if change.moves_points:  # a void check gives nothing to somebody who handed in nothing
+                if change.has_changed_points:  # a void check gives nothing to somebody who handed in nothing
                     yield change

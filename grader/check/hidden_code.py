@@ -192,7 +192,7 @@ class _Search:
             case ast.MatchClass(kwd_attrs=words):
                 yield from (f".{name}" for name in words if self._is_internal(name) and not self._is_student_name(name))
             case ast.Name():
-                yield from self._hiding_name(node, file, fine)
+                yield from self._hiding_words(node, file, fine)
 
     def _reads_of_values_from_checks(self, node: ast.AST, file: str) -> set[int]:
         """Return the ids of the nodes in a function that read a value which a check passes.
@@ -234,7 +234,7 @@ class _Search:
                     found.update(bound_names(node))
         return found
 
-    def _hiding_name(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
+    def _hiding_words(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
         """Yield words for a name if it could hide what code does, such as "exec".
 
         `f(sys)` has the words "sys handed on". `fine` has the ids of nodes that hide nothing.

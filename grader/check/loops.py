@@ -155,7 +155,9 @@ def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] |
         known: the parameters by the `id` of their nodes: True if one is surely not a tensor.
     """
     statements = list(source.reachable_statements(function))
-    whole = _add_helper_parameters([node for _, node in statements], function, known or {}) if function else known or {}
+    whole = (
+        _with_helper_parameters([node for _, node in statements], function, known or {}) if function else known or {}
+    )
     loops = {each: None for file, node in statements for each in _loops_in(file, node, source, whole)}
     loops |= dict.fromkeys(_recursive_functions(statements))
     return sorted(loops, key=lambda each: (each.file, each.line))
@@ -191,7 +193,7 @@ def _parameters_not_tensors(function: Proxy, name: str, args: Sequence[Any]) -> 
     return known
 
 
-def _add_helper_parameters(
+def _with_helper_parameters(
     statements: Sequence[ast.AST], function: str, known: Mapping[int, bool]
 ) -> Mapping[int, bool]:
     """Return a copy of `known` with True added for parameters of helpers.

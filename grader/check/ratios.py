@@ -296,4 +296,4 @@ def _measure_growth(function: Proxy, large_args: tuple[Any, ...], small_args: tu
         # A small call comes first: memory that a process takes for its first call is not the function's.
         without_torch = bool(connection_of(function).without)
         worker.call(Inputs(small_args, without_torch=without_torch))
-        return worker.memory_growth(Inputs(large_args, without_torch=without_torch))
+        return worker.memory_around_call(Inputs(large_args, without_torch=without_torch))

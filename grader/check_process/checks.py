@@ -187,7 +187,7 @@ class InputStream:
         np.random.seed(np.frombuffer(self._digest(b"numpy"), "<u4").astype(np.uint32))
         random.seed(self._digest(b"python"))
 
-    def reseed_if_untouched(self) -> bool:
+    def reseed(self) -> bool:
         """Seed the global generators again, and return True if nothing was drawn from them.
 
         Draws count since the generators were seeded last.

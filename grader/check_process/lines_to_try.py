@@ -73,10 +73,10 @@ class Reproducer:
         calls = [call.read() for call in sent[-MOST_CALLS:]]
         changes = bool(student.record.changes)
         lines = calls_as_lines(student.module, calls, student.folder, student.device, changes=changes)
-        shows = lines is not None and self._lines_differ(lines.calls, outcome, student, planned)
+        shows = lines is not None and self._lines_show_failure(lines.calls, outcome, student, planned)
         return _with_text(outcome, f"\n{lines.text}") if lines is not None and shows else outcome
 
-    def _lines_differ(self, lines: str, outcome: Outcome, student: Connection, planned: PlannedRun) -> bool:
+    def _lines_show_failure(self, lines: str, outcome: Outcome, student: Connection, planned: PlannedRun) -> bool:
         """Return whether lines print other text with the student's code than with the reference.
 
         Return False if the output depends on a seed, or if the lines raise an exception with the reference that the

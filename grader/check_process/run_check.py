@@ -52,7 +52,7 @@ class CheckRunner:
         It may if the check uses the fixture `rng`, or drew from a global generator. To learn the latter, this method
         seeds the global generators again.
         """
-        return "rng" in row.item.fixturenames or not self._fixtures.inputs.reseed_if_untouched()
+        return "rng" in row.item.fixturenames or not self._fixtures.inputs.reseed()
 
     def run(
         self,

@@ -68,7 +68,7 @@ def reason_of_student_error(raised: Raised, student: Connection) -> Reason:
     kind = raised.builtin if raised.builtin in ERRORS else "an exception of another kind"
     public = say("{} raised {}", raised.what, kind)
     story = f"{raised.what} raised {error_text(raised)}"
-    place = public_line(raised.lines, student)
+    place = public_lines(raised.lines, student)
     text = known_error_text(raised.text, "".join(line.text for line in place))
     if raised.type == "NameError" and (missing := _NO_NAME.match(raised.text)):
         names = undefined_names(student.files.get(f"{student.module}.py", b""))
@@ -95,11 +95,11 @@ def reason_of_student_error(raised: Raised, student: Connection) -> Reason:
 
 
 def public_line_text(lines: Sequence[TracebackLine], student: Connection) -> str:
-    """Return the line of `public_line` as the end of a message; "" without a line."""
-    return "\n".join(["", *shown_lines(public_line(lines, student), student.folder)])
+    """Return the line of `public_lines` as the end of a message; "" without a line."""
+    return "\n".join(["", *shown_lines(public_lines(lines, student), student.folder)])
 
 
-def public_line(lines: Sequence[TracebackLine], student: Connection) -> list[TracebackLine]:
+def public_lines(lines: Sequence[TracebackLine], student: Connection) -> list[TracebackLine]:
     """Return the line of the student's file that a hidden check may show, in a list.
 
     It is the first line of a statement: the one that contains the traceback's innermost line in this file. The list is

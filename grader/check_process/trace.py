@@ -55,4 +55,4 @@ def run_traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
 
 
 def _read_moments(connection: Connection) -> tuple[Moment, ...]:
-    return tuple(moments_of(proxy_of_name(connection, "take_moments", "")(), _MOST_MOMENTS))
+    return tuple(moments_of(proxy_of_name(connection, "take_spans", "")(), _MOST_MOMENTS))

@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from grader.course.files import moment_of
+from grader.course.files import to_datetime
 from grader.course.layout import ARCHIVES, CLONED, NOTEBOOK, PYTHON
 from grader.intake.collect import collect_one
 from grader.model import Exercise
@@ -108,7 +108,7 @@ def parse_moment(text: str) -> datetime:
         CourseError: it is not a time.
     """
     try:
-        read = moment_of(text)
+        read = to_datetime(text)
     except ValueError:
         raise CourseError(f"{text!r} is not a time; write 2026-11-27, or 2026-11-27T18:00+01:00") from None
     assert isinstance(read, datetime)

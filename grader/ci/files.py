@@ -18,7 +18,7 @@ from urllib.request import url2pathname
 from packaging.requirements import InvalidRequirement, Requirement
 
 from grader.course.install import require_install
-from grader.course.layout import course_files, pinned_versions, refuse_student_folder
+from grader.course.layout import constraints_content, course_files, refuse_student_folder
 from grader.grading.secret import new_secret
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
@@ -202,7 +202,7 @@ def platform_files(platform: str, options: JobOptions, course: Course | None = N
     paths = [path for path in sorted(templates.rglob("*")) if path.is_file() and path.suffix != ".pyc"]
     files = {path.relative_to(templates).as_posix(): _fill_template(path, values) for path in paths}
     files[f"{kind.install}/requirements.txt"] = options.requirements
-    files[f"{kind.install}/constraints.txt"] = pinned_versions()
+    files[f"{kind.install}/constraints.txt"] = constraints_content()
     if wheel is not None:
         with failing_as(f"--package: {wheel} cannot be read"):
             files[f"{kind.install}/{wheel.name}"] = wheel.read_bytes()

@@ -8,7 +8,7 @@ import click
 
 from grader.cli import options
 from grader.model.errors import CourseError
-from grader.report.console import Say, extra_words
+from grader.report.console import Say, requirements_of_extra
 
 
 @click.command("web")
@@ -55,7 +55,8 @@ def web_command(
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] in ("nicegui", "fastapi", "uvicorn"):
             raise CourseError(
-                f"grade web needs NiceGUI, which is not installed; install it with  pip install {extra_words('web')}"
+                "grade web needs NiceGUI, which is not installed; install it with  "
+                f"pip install {requirements_of_extra('web')}"
             ) from None
         raise
     listener = open_socket(port)

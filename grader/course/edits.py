@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from grader.course.files import CourseFile, ExerciseFile, moment_of, parse_yaml, validate
+from grader.course.files import CourseFile, ExerciseFile, parse_yaml, to_datetime, validate
 from grader.course.layout import COURSE_FILE, Places
 from grader.course.load import handins_of
 from grader.model import Course, Exercise, HandIn
@@ -133,7 +133,7 @@ def edit_to_extend(course: Course, handin: HandIn, author: str, until: str, is_s
     """
     until = until.strip().replace("T", " ")
     try:
-        moment_of(until)
+        to_datetime(until)
     except ValueError as error:
         raise CourseError(f"the extension: {error}") from None
     path, before = _read(course.root / COURSE_FILE)

@@ -44,7 +44,7 @@ _IN_URL = r"[\w.-]+(:[0-9]+)?(/[\w.~:@%+,=&#/-]*)?"
 """The rest of an address: what a shell and a requirement take as it is between quotation marks."""
 
 
-def moment_of(value: object) -> object:
+def to_datetime(value: object) -> object:
     """Convert a date or a time to a datetime; a date becomes the end of that day.
 
     The value is a text in ISO 8601, or what YAML reads from one. Any other value is returned unchanged.
@@ -63,7 +63,7 @@ def moment_of(value: object) -> object:
     return value
 
 
-Moment = Annotated[datetime.datetime, BeforeValidator(moment_of), WithJsonSchema({"type": "string"})]
+Moment = Annotated[datetime.datetime, BeforeValidator(to_datetime), WithJsonSchema({"type": "string"})]
 AuthorName = Annotated[str, Field(min_length=1, coerce_numbers_to_str=True)]
 Percent = Annotated[float, Field(ge=0, le=100, multiple_of=0.01)]
 Points = Annotated[float, Field(ge=0, multiple_of=0.01)]

@@ -177,7 +177,7 @@ def bundled_course() -> Path:
     raise CourseError(f"the bundled course is not in {_PACKAGE / BUNDLED}; reinstall tensorgrade")
 
 
-def pinned_versions() -> bytes:
+def constraints_content() -> bytes:
     """Return the content of the file that pins the packages with which our tests passed.
 
     It has their versions and hashes, and lies beside the bundled course.

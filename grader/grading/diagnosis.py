@@ -179,7 +179,7 @@ class KnownMistakes:
             first, starved = self.traces(lane, answer, exercise, SEEDS[0], checks)
             traces = {id: trace for id, trace in first.items() if trace.same_for_all or id in costs}
         wanted = set(checks) - traces.keys()
-        key, mine = self._saved_traces(answer, exercise, seed, "traces by function")
+        key, mine = self._key_and_traces(answer, exercise, seed, "traces by function")
         # Two lanes may run the same at once: they get equal traces, and neither need wait.
         if missing := wanted.difference(mine):
             new, was_starved = traces_in(lane, exercise, as_submitted(exercise, answer.source), seed, missing)
@@ -204,7 +204,7 @@ class KnownMistakes:
         Returns:
             The digests, and whether a run was starved of a core.
         """
-        key, mine = self._saved_traces(answer, exercise, seed, "results")
+        key, mine = self._key_and_traces(answer, exercise, seed, "results")
         starved = False
         if missing := set(checks).difference(mine):
             files = as_submitted(exercise, answer.source)
@@ -215,7 +215,7 @@ class KnownMistakes:
                 self._store.save_traces(key, rows)
         return {id: json.loads(mine[id].story) for id in checks if id in mine}, starved
 
-    def _saved_traces(self, answer: Answer, exercise: Exercise, seed: int, kind: str) -> tuple[str, dict[str, Trace]]:
+    def _key_and_traces(self, answer: Answer, exercise: Exercise, seed: int, kind: str) -> tuple[str, dict[str, Trace]]:
         """Return the key of a wrong answer's saved traces, and the traces known so far.
 
         Digests of results are saved as traces, too, under a key of their own.

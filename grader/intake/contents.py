@@ -176,7 +176,7 @@ class Contents:
             listed = [row for row in self._names_in(folder, part.name / inside) if not is_junk(row[0])]
             for name, is_folder in listed:
                 left_out.add(inside, name)
-                if not is_folder and self._count_candidate(name):
+                if not is_folder and self._admit_candidate(name):
                     yield _entry_on_disk(part.name / inside, name, folder / name)
                 elif not is_folder and may_be_code(name, self._is_answer):
                     self._count_unread(part.name / inside, name, folder)
@@ -263,7 +263,7 @@ class Contents:
         yield from sorted(code, key=lambda one: (not self._is_answer(one.name), not is_code(one.name), one.depth_key))
         yield from sorted(others, key=lambda one: one.depth_key)[:_MOST_OTHERS]
 
-    def _count_candidate(self, name: str) -> bool:
+    def _admit_candidate(self, name: str) -> bool:
         """Count a file by its name; return True if it should be read.
 
         It should if it is a likely answer, or among the first files of its kind: code, or anything else.

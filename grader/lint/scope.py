@@ -64,7 +64,7 @@ class CheckSource:
                 return f"{base}.{name}"
         return ""
 
-    def makes_object(self, name: str) -> bool:
+    def is_class(self, name: str) -> bool:
         """Return whether a name in the student's file is that of a class.
 
         A call of a class makes an object.
@@ -233,7 +233,7 @@ class Scope:
         kind, name = self.kind(call.func), getattr(call.func, "attr", getattr(call.func, "id", ""))
         kinds = set(map(self.kind, arguments(call)))
         if self.runs_in_worker(call):
-            if kind is ExprKind.FUNCTION and self.source.makes_object(name):
+            if kind is ExprKind.FUNCTION and self.source.is_class(name):
                 return ExprKind.OBJECT
             # A method, or a function that takes an object, may well return another object.
             return (

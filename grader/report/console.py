@@ -234,11 +234,11 @@ def explain_missing_package(package: str, extra: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise CourseError(
-            f"this needs {package} ({error}); install it with  pip install {extra_words(extra)}"
+            f"this needs {package} ({error}); install it with  pip install {requirements_of_extra(extra)}"
         ) from None
 
 
-def extra_words(extra: str) -> str:
+def requirements_of_extra(extra: str) -> str:
     """Return the arguments for `pip install` that install an extra of the grader.
 
     They are the packages of the extra, without the grader itself, which may be in no package index.

@@ -79,7 +79,7 @@ def lines_of(picture: Picture, width: int, *, plain: bool = False, colours: bool
     for part in _parts(picture):
         lines = [for_terminal(line, one_line=True) for line in part.draw(width)]
         fits = fits and all(column_count(line) <= width for line in lines)
-        drawn += map(_marks_in_red, lines) if colours and part.marked else lines
+        drawn += map(_with_red_cells, lines) if colours and part.marked else lines
     return drawn if fits else wrap(for_terminal(sentence_of(picture), one_line=True), "", width, "")
 
 
@@ -105,7 +105,7 @@ def _box_rows(rows: list[list[str]]) -> list[str]:
 # -- values
 
 
-def _marks_in_red(line: str) -> str:
+def _with_red_cells(line: str) -> str:
     """Return a line of a grid, with red colour for the cells between `>` and `<`.
 
     The red colour replaces these signs, in the legend of the grid, too.

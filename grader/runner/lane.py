@@ -324,13 +324,13 @@ class Lane:
         run = self._run(exercise, job, progress)
         # A student does not cause the loss of a worker server: once more, with another. After a second, the outcome
         # stays, and the next exercise gets a server of its own again.
-        if self._close_if_server_lost(run):
+        if self._close_after_lost_server(run):
             again = self._run(exercise, job, progress)
             run = replace(again, starved=run.starved or again.starved)
-            self._close_if_server_lost(run)
+            self._close_after_lost_server(run)
         return run
 
-    def _close_if_server_lost(self, run: JobResult) -> bool:
+    def _close_after_lost_server(self, run: JobResult) -> bool:
         """Close the lane if a check broke and the worker server was lost.
 
         Returns:

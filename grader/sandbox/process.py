@@ -102,7 +102,7 @@ def interpreter_paths() -> list[str]:
     """
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     folders = [path for prefix in prefixes for path in _folders_of_prefix(prefix)]
-    paths = [*folders, *_search_path(), *_named_libraries(), *_link_targets(sys.executable), _PACKAGE]
+    paths = [*folders, *_search_path(), *_library_folders(), *_link_targets(sys.executable), _PACKAGE]
     return [path for path in dict.fromkeys(paths) if os.path.isabs(path)]
 
 
@@ -132,7 +132,7 @@ def plain_paths() -> tuple[list[str], list[str]]:
 
     program, prefixes = os.path.realpath(sys.executable), {sys.base_prefix, sys.base_exec_prefix}
     libraries = {os.path.realpath(f"{prefix}/{name}") for prefix in prefixes for name in ("lib", "lib64")}
-    libraries |= {os.path.realpath(path) for path in _named_libraries()}
+    libraries |= {os.path.realpath(path) for path in _library_folders()}
     systems = {f"{top}/{name}" for top in ("/usr", "/usr/local") for name in ("lib", "lib64")}
     found = (path for top in libraries | systems for pattern in _INSTALLED for path in Path(top).glob(pattern))
     shown = [path for path in (*sorted(libraries), _PACKAGE) if os.path.exists(path)]
@@ -143,7 +143,7 @@ def _is_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _named_libraries() -> list[str]:
+def _library_folders() -> list[str]:
     """Return the absolute paths in LD_LIBRARY_PATH."""
     return [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if os.path.isabs(path)]
 

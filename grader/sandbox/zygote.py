@@ -78,14 +78,14 @@ def main() -> Callable[[], None]:
         partial(_beginning_of, libraries),
         Template(pid, ours),
         stay,
-        at_rest=partial(_prepare_fully, libraries) if soon else None,
+        at_rest=partial(_take_postponed_steps, libraries) if soon else None,
     )
     # A package may have kept an exception of its import, which holds this frame; and every worker inherits it.
     del pid, ours, stay
     return forks.serve()
 
 
-def _prepare_fully(libraries: Any) -> None:
+def _take_postponed_steps(libraries: Any) -> None:
     """Take the steps that were postponed so that the first command starts sooner.
 
     They make later forks faster.

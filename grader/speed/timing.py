@@ -133,7 +133,7 @@ class TimedWorker:
         with wait, connection.exclusive(), self._prepare_call(inputs):
             return self._time_request(inputs, seconds or connection.limits.call_s, idle=idle)
 
-    def memory_growth(self, inputs: Inputs) -> tuple[clock.MemoryUse, clock.MemoryUse, Any] | None:
+    def memory_around_call(self, inputs: Inputs) -> tuple[clock.MemoryUse, clock.MemoryUse, Any] | None:
         """Measure the memory of the worker's process before and after one call.
 
         Return both, and the result of the call. Return None if the system does not show the memory. The arguments are

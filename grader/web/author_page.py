@@ -62,7 +62,7 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
                     code = look.html(numbered_code_html(text, path, graded)).style("width:100%")
                 with ui.element("div").classes("task"):
                     shown[graded.exercise.id] = look.html(fragment([graded]))
-            _show_points(folder, now, author, graded, renew)
+            _show_points_form(folder, now, author, graded, renew)
             if text:
                 _show_comment_form(folder, author, graded, code)
 
@@ -116,7 +116,7 @@ def numbered_code_html(text: bytes, path: str = "", graded: GradedExercise | Non
 # -- points
 
 
-def _show_points(folder: ClassFolder, now: Snapshot, author: str, graded: GradedExercise, saved: Saved) -> None:
+def _show_points_form(folder: ClassFolder, now: Snapshot, author: str, graded: GradedExercise, saved: Saved) -> None:
     """Build the form in which staff enter points by hand, with a reason."""
     exercise = graded.exercise
     waiting = rules_without_points(graded)

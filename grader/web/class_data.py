@@ -367,7 +367,7 @@ class ClassFolder:
         Raises:
             GraderError: the check is void already, or a file cannot be read or changed.
         """
-        return self._planned_edit(edit_to_void(self.course, exercise, check))
+        return self._plan_edit(edit_to_void(self.course, exercise, check))
 
     def plan_unvoid(self, exercise: Exercise, check: str) -> PlannedChange:
         """Return the change that makes a void check count again.
@@ -377,7 +377,7 @@ class ClassFolder:
         Raises:
             GraderError: the check is not void, or a file cannot be read or changed.
         """
-        return self._planned_edit(edit_to_unvoid(self.course, exercise, check))
+        return self._plan_edit(edit_to_unvoid(self.course, exercise, check))
 
     def plan_extension(self, author: str, handin: HandIn, until: str) -> PlannedChange:
         """Return the change that gives an author another due date.
@@ -394,7 +394,7 @@ class ClassFolder:
             rules = self._rules(journal)
             names = rules.names(self._submission_record(journal, author))
         edit = edit_to_extend(self.course, handin, author, until, lambda name: fold_name(name) in names)
-        return self._planned_edit(edit)
+        return self._plan_edit(edit)
 
     def plan_draft(self, group: SimilarSubmissions, text: str) -> PlannedChange:
         """Return the change that adds a draft to the course as a known wrong answer.
@@ -444,7 +444,7 @@ class ClassFolder:
 
         return PlannedChange(path.name, changed, _diff(path.name, before, after), replaces, write)
 
-    def _planned_edit(self, edit: FileEdit) -> PlannedChange:
+    def _plan_edit(self, edit: FileEdit) -> PlannedChange:
         """Work out what an edit of a course file changes, but do not write it.
 
         The attribute `changed` of the result has the submissions whose scores change.
@@ -455,7 +455,7 @@ class ClassFolder:
         changed = {
             author: (before[author], after[author])
             for author in after
-            if author in before and _score_of(before[author]) != _score_of(after[author])
+            if author in before and _comparable_scores(before[author]) != _comparable_scores(after[author])
         }
 
         def write() -> None:
@@ -540,7 +540,7 @@ class ClassFolder:
         return {report.author: report for report in reports(self._plan(course, journal), journal, rules)}
 
 
-def _score_of(report: Report) -> tuple[object, ...]:
+def _comparable_scores(report: Report) -> tuple[object, ...]:
     """Return the scores of a report as a value that can be compared.
 
     It has the total, the policy, and the score of each exercise.

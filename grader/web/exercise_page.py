@@ -29,7 +29,7 @@ from grader.web import look
 from grader.web.editor import mark, replace_text, show_editor
 from grader.web.live import LiveGrading, Result
 from grader.web.map_page import links
-from grader.web.memory_page import MemoryPanel, first_with_tensors
+from grader.web.memory_page import MemoryPanel, first_with_torch
 from grader.web.own_text import OnDisk, keep_both, read, save
 from grader.web.task import pre, rule_marks, task_html
 from grader.web.try_it import TryIt
@@ -117,7 +117,7 @@ class ExercisePage:
         """
         exercise = self._exercise
         # Workers of an exercise without PyTorch have none: then it draws in those of another one.
-        drawn = exercise if not exercise.without else first_with_tensors(self._live.course)
+        drawn = exercise if not exercise.without else first_with_torch(self._live.course)
         if exercise.module[:2] not in _MEMORY_TOPICS or drawn is None:
             return None
         with ui.element("details").classes("card memory").style("margin-top:1rem") as panel:
@@ -161,7 +161,7 @@ class ExercisePage:
         # would replace a new one. The browser answers when it has all of it; until then results wait.
         self._catches_up = True
         try:
-            draft = await self._ask_for_draft()
+            draft = await self._start_drafts()
         finally:
             self._catches_up = False
         if not self._client.has_socket_connection:
@@ -175,7 +175,7 @@ class ExercisePage:
             await self._on_draft(draft)
         await self._reload_text()
 
-    async def _ask_for_draft(self) -> str | None:
+    async def _start_drafts(self) -> str | None:
         """Return the draft of this exercise that the browser keeps, as JSON.
 
         The browser is also set up to keep what is typed from now on, and shows the first function.
@@ -424,7 +424,7 @@ class ExercisePage:
             with self._following:
                 self._show_next()
             with self._results:
-                self._show_after(result)
+                self._show_after_solved(result)
 
     def _mark_wrong_line(self, graded: GradedExercise) -> None:
         """Underline the line of the student's code that the first failure is about.
@@ -449,7 +449,7 @@ class ExercisePage:
             words = f"Next: {following.exercise.number} {following.exercise.title}"
             ui.link(words, f"/exercise/{following.exercise.id}").classes("b first")
 
-    def _show_after(self, result: Result) -> None:
+    def _show_after_solved(self, result: Result) -> None:
         """Show what a student may do with a solved exercise: golf, right answers and games."""
         exercise = self._exercise
         with ui.element("div").classes("card").style("margin-top:1rem"):

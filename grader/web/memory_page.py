@@ -42,14 +42,14 @@ def show_memory(live: LiveGrading) -> None:
             "<code>offset + i * stride[0] + j * stride[1]</code>. Move the mouse over a cell to see where it lies, or "
             "write an element into the box below the picture. What shares memory has one colour and one letter.</p>"
         )
-        exercise = first_with_tensors(live.course)
+        exercise = first_with_torch(live.course)
         if exercise is None:
             look.html("<p>This course has no exercise about tensors.</p>")
             return
         ui.timer(0.1, MemoryPanel(live, exercise, own=False).draw, once=True)
 
 
-def first_with_tensors(course: Course) -> Exercise | None:
+def first_with_torch(course: Course) -> Exercise | None:
     """Return the first exercise whose workers have PyTorch, or None."""
     return next((one for one in course.exercises if not one.without), None)
 

@@ -12,7 +12,7 @@ from nicegui import ui
 from grader.model import Exercise
 from grader.model.progress import Progress
 from grader.model.score import pluralize
-from grader.report.console import extra_words
+from grader.report.console import requirements_of_extra
 from grader.report.safe import for_html
 from grader.web import look
 from grader.web.class_data import Snapshot
@@ -65,7 +65,9 @@ class PairsPage:
             except ModuleNotFoundError as error:
                 if error.name != "copydetect":
                     raise
-                said.content = f"<p>This needs copydetect: <code>pip install {extra_words('similarity')}</code></p>"
+                said.content = (
+                    f"<p>This needs copydetect: <code>pip install {requirements_of_extra('similarity')}</code></p>"
+                )
                 return
             finally:
                 timer.cancel()

@@ -46,7 +46,7 @@ _DISTRIBUTED = "torch.distributed"
 _PLAIN = (int, float, complex, str, list, tuple, dict, type(None))
 
 
-def take_moments() -> list[list[Any]]:
+def take_spans() -> list[list[Any]]:
     """Return the spans of virtual time as rows of `rows_of`, and delete the spans.
 
     So each call returns the spans since the call before. If there are more than `_MOST_SPANS`, the rest is discarded.

@@ -123,7 +123,7 @@ class WorkerProcess:
                 lost.stack = self._interrupted_stack()
             raise
         except ChannelClosed:
-            raise self._loss_of_worker(what) from None
+            raise self._await_loss(what) from None
         except TooMuch as error:
             text = say("{} returned more data than a check can receive", what)
             raise WorkerLost(Verdict.OVER_LIMIT, text, error) from None
@@ -180,7 +180,7 @@ class WorkerProcess:
             text = say("{} printed more than {} MB", what, Limit(f"{self.limits.output_kb / 1024:g}"))
             raise WorkerLost(Verdict.OVER_LIMIT, text)
 
-    def _loss_of_worker(self, what: str) -> WorkerLost:
+    def _await_loss(self, what: str) -> WorkerLost:
         """Wait a moment for the worker to end, and return an error with the reason.
 
         The reason is its memory, a file that it wrote, its time, or a crash. For too much output, the error is raised

@@ -32,7 +32,7 @@ def test_each_call_has_its_result(start: str, request: pytest.FixtureRequest) ->
         assert [args[0].tolist() for _, args in timing.results] == [[n + 1.0] * 3 for n in range(4)]
         assert timing.cpu_s >= 0
         assert timed.call(Inputs((CALLS[2], 5)), idle=True).results == [5]
-        grown = timed.memory_growth(Inputs((CALLS[1], 3)))
+        grown = timed.memory_around_call(Inputs((CALLS[1], 3)))
         assert grown is None or float(grown[2]) == 18.0
 
 

@@ -14,7 +14,7 @@ import pytest
 from support import WarmGrade
 from web_server import Server
 
-from grader.report.console import extra_words
+from grader.report.console import requirements_of_extra
 
 
 def processes() -> dict[int, int]:
@@ -42,7 +42,7 @@ def test_without_the_extra_it_says_how_to_install_it(
     monkeypatch.setitem(sys.modules, "nicegui", None)
     ran = type_grade("web", "--no-browser", cwd=home)
     assert ran.returncode == 2
-    assert f"pip install {extra_words('web')}" in " ".join(ran.stderr.split())
+    assert f"pip install {requirements_of_extra('web')}" in " ".join(ran.stderr.split())
 
 
 def test_a_port_that_is_taken_is_named(type_grade: WarmGrade, home: Path) -> None:

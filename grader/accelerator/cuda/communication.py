@@ -158,7 +158,7 @@ def gather(tensors: Sequence[torch.Tensor], dim: int, destination: int | None) -
         dim: the dim along which they are joined.
         destination: the index of the device of the result; None means the current device, -1 the CPU.
     """
-    sizes = _sizes_together(tensors, dim)
+    sizes = _joined_sizes(tensors, dim)
     index = the_machine().current if destination is None else destination
     # As on CUDA, channels stay last if they are so in each tensor.
     last = all(tensor.dim() == 4 and _has_channels_last(tensor) for tensor in tensors)
@@ -171,7 +171,7 @@ def _has_channels_last(tensor: torch.Tensor) -> bool:
     return not tensor.is_contiguous() and tensor.is_contiguous(memory_format=torch.channels_last)
 
 
-def _sizes_together(tensors: Sequence[torch.Tensor], dim: int) -> list[int]:
+def _joined_sizes(tensors: Sequence[torch.Tensor], dim: int) -> list[int]:
     """Return the sizes of the tensor that joins other tensors along `dim`.
 
     Raise `RuntimeError` unless the tensors are on simulated devices, and have equal sizes except along `dim`.
@@ -202,7 +202,7 @@ def gather_out(tensors: Sequence[torch.Tensor], out: torch.Tensor, dim: int) -> 
         out: the tensor that is written to.
         dim: the dim along which they are joined.
     """
-    sizes = _sizes_together(tensors, dim)
+    sizes = _joined_sizes(tensors, dim)
     _check(list(out.shape) == sizes, f"Expected out tensor to have shape {sizes}, but got {list(out.shape)}")
     for to, part in zip(out.split([one.size(dim) for one in tensors], dim), tensors, strict=True):
         to.copy_(part, non_blocking=True)

@@ -278,7 +278,7 @@ def _compute_random(plan: _RunPlan, inner: list[Any], named: dict[str, Any], pla
         # The operator gets another Python object for the same generator, so its address tells whose it is. One of the
         # CPU must not draw for the device.
         owner = OWNERS.get(given._cdata)
-        if owner is None and not _draws_no_numbers(facts, func, inner, named):
+        if owner is None and not _has_empty_result(facts, func, inner, named):
             kind = place.public.type
             raise RuntimeError(f"Expected a '{kind}' device type for generator but found '{given.device}'")
     if name in facts.keywords or len(inner) <= facts.generator:
@@ -304,7 +304,7 @@ def _cpu_kernel(func: Any, name: str) -> Any:
     return use_gels_driver(func) if name == "linalg_lstsq" else compute_in_float32(func, name)
 
 
-def _draws_no_numbers(facts: OperatorFacts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:
+def _has_empty_result(facts: OperatorFacts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:
     """Return True if the result of a random operator has no elements.
 
     PyTorch does not check the generator then.

@@ -90,29 +90,26 @@ class _HostReads(TorchDispatchMode):
         is_item = facts.name == "_local_scalar_dense"
         if facts.name in NO_KERNEL and not is_item:
             return
-        tensors = [(name, tensor) for name, value in _named_values(facts.names, args, kwargs) for tensor in _in(value)]
-        queue = self._queue_of(tensors, kwargs.get("device"))
-        for name, tensor in tensors:
+        named = [*_named_tensors(facts.names, args, kwargs)]
+        queue = self._queue_of([tensor for _, tensor in named], kwargs.get("device"))
+        for name, tensor in named:
+            if not _is_plain(tensor):
+                continue
             user = f"{'item' if is_item else facts.name} {'writes to' if name in facts.writes else 'reads'}"
             # A copy to the device, or from it, uses the memory in its queue; numbers without dims are read by the host.
             copies = facts.name in ("copy_", "_to_copy") or tensor.dim() > 0
-            self.machine.races.record_host_memory_use(user, tensor, queue if copies else None)
+            self.machine.races.report_early_use(user, tensor, queue if copies else None)
 
-    def _queue_of(self, tensors: list[tuple[str, torch.Tensor]], device: Any) -> Queue | None:
-        """Return the queue on which an operator runs, and keep only CPU tensors in `tensors`.
+    def _queue_of(self, tensors: list[torch.Tensor], device: Any) -> Queue | None:
+        """Return the queue on which an operator runs; None if it runs on the host.
 
         Args:
-            tensors: the tensors among the operator's arguments, by name; changed in place, so that dense CPU tensors
-                are left.
+            tensors: the tensors among the operator's arguments.
             device: the operator's argument `device`, if it has one.
-
-        Returns:
-            The queue; None if the operator runs on the host.
         """
-        ours = [tensor for _, tensor in tensors if isinstance(tensor, SimTensor)]
-        tensors[:] = [entry for entry in tensors if _is_plain(entry[1])]
-        if ours:
-            return ours[0]._place.queue
+        for tensor in tensors:
+            if isinstance(tensor, SimTensor):
+                return tensor._place.queue
         if device is not None and self.machine.is_simulated(device):
             return self.machine.devices[self.machine.index_of(device)].queue
         return None
@@ -126,17 +123,17 @@ def install(machine: Machine) -> None:
     mode = _HostReads(machine)
     machine.races.on_arrivals = mode.switch
     for name, shown in _READING.items():
-        put(torch.Tensor, name, _checking(machine.races, getattr(torch.Tensor, name), shown))
+        put(torch.Tensor, name, _wrap_with_check(machine.races, getattr(torch.Tensor, name), shown))
     # `Tensor.to` and `Tensor.type` call `on_arrivals` themselves. Within an operator it is too early to put the mode on
     # the stack: PyTorch restores the thread's dispatch keys after it.
-    put(torch.Tensor, "copy_", _switching(mode, torch.Tensor.copy_))
+    put(torch.Tensor, "copy_", _wrap_with_switch(mode, torch.Tensor.copy_))
     # Parameters without a shape refuse all functions but those on a list, and the list holds the originals.
     lazy: Any = torch.nn.parameter.UninitializedParameter
     lazy._allowed_methods.append(torch.Tensor.copy_)
-    put(torch, "_foreach_copy_", _switching(mode, torch._foreach_copy_))
+    put(torch, "_foreach_copy_", _wrap_with_switch(mode, torch._foreach_copy_))
 
 
-def _checking(races: Races, original: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _wrap_with_check(races: Races, original: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Return a method that reports a race, then calls a tensor method that reads memory.
 
     Args:
@@ -150,13 +147,13 @@ def _checking(races: Races, original: Callable[..., Any], name: str) -> Callable
         if races.arriving and isinstance(self, torch.Tensor):
             with torch._C.DisableTorchFunction():
                 if not isinstance(self, SimTensor) and _is_plain(self):
-                    races.record_host_memory_use(f"{name} reads", self, None)
+                    races.report_early_use(f"{name} reads", self, None)
         return original(self, *args, **kwargs)
 
     return method
 
 
-def _switching(mode: _HostReads, original: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_with_switch(mode: _HostReads, original: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that calls a tensor method, then switches the mode on or off."""
 
     @functools.wraps(original)
@@ -183,16 +180,12 @@ def _is_plain(tensor: torch.Tensor) -> bool:
     )
 
 
-def _named_values(names: tuple[str, ...], args: Any, kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    yield from zip(names, args, strict=False)
-    yield from kwargs.items()
+def _named_tensors(names: tuple[str, ...], args: Any, kwargs: dict[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the tensors among the arguments of an operator, each with its argument's name.
 
-
-def _in(value: Any) -> list[torch.Tensor]:
-    """Return the tensors in an argument of an operator.
-
-    The argument is a tensor, a list or a tuple; any other value contains no tensor.
+    An argument may be a tensor, or a list of tensors.
     """
-    if isinstance(value, torch.Tensor):
-        return [value]
-    return [item for item in value if isinstance(item, torch.Tensor)] if isinstance(value, (list, tuple)) else []
+    for name, value in (*zip(names, args, strict=False), *kwargs.items()):
+        for one in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(one, torch.Tensor):
+                yield name, one

@@ -16,7 +16,7 @@ For debugging consider passing CUDA_LAUNCH_BLOCKING=1"""
 BY_COMPILER = "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n"
 
 
-def launches_block() -> bool:
+def is_launch_blocking() -> bool:
     """Return whether CUDA_LAUNCH_BLOCKING makes the host wait for each kernel."""
     return os.environ.get("CUDA_LAUNCH_BLOCKING") == "1"
 
@@ -29,7 +29,7 @@ def cuda_error(text: str, name: str) -> Exception:
         name: CUDA's name of it, such as "cudaErrorAssert".
     """
     # Whoever waits for each kernel needs no advice to do so.
-    later = "" if launches_block() else LATER
+    later = "" if is_launch_blocking() else LATER
     return accelerator_error(f"CUDA error: {text}\n{_HELP.format(name=name)}{later}\n{BY_COMPILER}")
 
 

@@ -12,14 +12,14 @@ import torch
 from grader.accelerator.sim.capture import Capture
 from grader.accelerator.sim.clock import Clock, Queue
 from grader.accelerator.sim.counters import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, Tally
-from grader.accelerator.sim.cuda_errors import invalid_ordinal_error, launches_block
+from grader.accelerator.sim.cuda_errors import invalid_ordinal_error, is_launch_blocking
 from grader.accelerator.sim.device_asserts import Fault
 from grader.accelerator.sim.generator import SimGenerator
 from grader.accelerator.sim.memory import DeviceMemory
 from grader.accelerator.sim.races import Block, Races
 from grader.accelerator.sim.spec import Spec
 from grader.accelerator.sim.stream_history import StreamHistory
-from grader.accelerator.sim.sync_debug import warn_of_wait
+from grader.accelerator.sim.sync_debug import report_wait
 from grader.accelerator.sim.visible_devices import visible_count
 
 INNER = "sim"
@@ -112,7 +112,7 @@ class Machine:
         self.has_collectives = False  # whether there is memory that a collective fills
         self.capture: Capture | None = None  # while a graph is recorded
         self.tally = Tally()
-        self.blocking = kind == "cuda" and launches_block()
+        self.blocking = kind == "cuda" and is_launch_blocking()
         # 1 warns of each wait, 2 forbids it.
         self.sync_debug = 0
         self.shrunk = False
@@ -465,7 +465,7 @@ class Machine:
             if reason == "synchronize":
                 capture.check_unsafe_call()
         if self.sync_debug and warns:
-            warn_of_wait(self.sync_debug)
+            report_wait(self.sync_debug)
         self.tally.syncs[reason] = self.tally.syncs.get(reason, 0) + 1
         self.clock.wait(reason, queues)
         self.races.record_host_wait(queues)

@@ -230,7 +230,7 @@ class Races:
         if not self.arriving:
             self.on_arrivals()
 
-    def record_host_memory_use(self, user: str, tensor: torch.Tensor, queue: Queue | None) -> None:
+    def report_early_use(self, user: str, tensor: torch.Tensor, queue: Queue | None) -> None:
         """Report a race if a CPU tensor is used while a copy may still write to its memory.
 
         The copies are asynchronous ones from a device; each is reported once.

@@ -9,7 +9,7 @@ from grader.accelerator.sim.program_lines import frame_of_program
 _TEXT = "called a synchronizing CUDA operation"
 
 
-def warn_of_wait(mode: int) -> None:
+def report_wait(mode: int) -> None:
     """Report a wait of the host, as the mode of `set_sync_debug_mode` says.
 
     Args:

@@ -107,16 +107,16 @@ class _ProxySupport:
             case ast.Assert(test=test):
                 return self._allows_condition(test)
             case ast.Assign(targets=targets, value=value) if all(isinstance(one, ast.Name) for one in targets):
-                if self._is_students(value):
+                if self._comes_from_student(value):
                     self._results |= {one.id for one in targets if isinstance(one, ast.Name)}
                 return self._allows_value(value)
             case ast.Expr(value=ast.Call() as call) if self._source.import_path(call) in _CLOSE:
                 return self._allows_close_call(call)
             case ast.Expr(value=value):
                 return self._allows_value(value)
-        return not self._is_students(node)
+        return not self._comes_from_student(node)
 
-    def _is_students(self, node: ast.AST) -> bool:
+    def _comes_from_student(self, node: ast.AST) -> bool:
         return any(isinstance(one, ast.Name) and one.id in self._results for one in ast.walk(node))
 
     def _allows_condition(self, node: ast.expr) -> bool:
@@ -127,10 +127,10 @@ class _ProxySupport:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return self._allows_condition(operand)
             case ast.Compare(left=left, ops=ops, comparators=others):
-                of_students = [one for one in (left, *others) if self._is_students(one)]
+                of_students = [one for one in (left, *others) if self._comes_from_student(one)]
                 inside = [other for op, other in zip(ops, others, strict=True) if isinstance(op, ast.In | ast.NotIn)]
                 # With a literal: two tables would be compared element by element.
-                is_plain = len(of_students) <= 1 and not any(map(self._is_students, inside))
+                is_plain = len(of_students) <= 1 and not any(map(self._comes_from_student, inside))
                 return is_plain and all(map(self._allows_operand, of_students))
             case ast.Call() if self._source.import_path(node) in _CLOSE:
                 return self._allows_close_call(node)
@@ -143,14 +143,14 @@ class _ProxySupport:
         """
         match node:
             case ast.Call(func=ast.Name(id="abs" | "round"), args=[ast.BinOp(left=left, right=right), *_]):
-                return not (self._is_students(left) and self._is_students(right)) and all(
+                return not (self._comes_from_student(left) and self._comes_from_student(right)) and all(
                     map(self._allows_value, (left, right))
                 )
         return self._allows_value(node)
 
     def _allows_close_call(self, call: ast.Call) -> bool:
         """Return whether proxies support the arguments of a call such as `numpy.isclose(...)`."""
-        of_students = [one for one in call.args if self._is_students(one)]
+        of_students = [one for one in call.args if self._comes_from_student(one)]
         scalars = [one for one in call.args if _is_number(one)]
         return len(of_students) <= 1 and all(
             self._allows_value(one) and (bool(scalars) or self._is_array(one)) for one in of_students
@@ -166,7 +166,7 @@ class _ProxySupport:
 
     def _allows_value(self, node: ast.expr) -> bool:
         """Return whether an expression does with student results only what a proxy supports."""
-        if not self._is_students(node):
+        if not self._comes_from_student(node):
             return True
         match node:
             case ast.Name():
@@ -174,13 +174,13 @@ class _ProxySupport:
             case ast.Attribute(value=value):
                 return self._allows_value(value)
             case ast.Subscript(value=value, slice=place):
-                return self._allows_value(value) and not self._is_students(place)
+                return self._allows_value(value) and not self._comes_from_student(place)
             case ast.Call(func=ast.Name(id=name), args=args, keywords=words):
                 values = [*args, *(word.value for word in words)]
                 return (name in _OF_VALUES or name in self._students) and all(map(self._allows_value, values))
             case ast.Call(func=ast.Attribute(value=value), args=args, keywords=words):
                 return self._allows_value(value) and not any(
-                    map(self._is_students, [*args, *(word.value for word in words)])
+                    map(self._comes_from_student, [*args, *(word.value for word in words)])
                 )
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 return all(map(self._allows_value, items))

@@ -265,7 +265,9 @@ class Tests:
         for call in ast.walk(node):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in self._helpers:
                 name = self.name_in_checks(call.func.id) if prefix else call.func.id
-                edits.replace_head(call, name, needs[call.func.id], others_follow=bool(call.args or call.keywords))
+                edits.insert_first_arguments(
+                    call, name, needs[call.func.id], others_follow=bool(call.args or call.keywords)
+                )
 
     # -- check files ----------------------------------------------------------------------------------------------
 
@@ -277,7 +279,9 @@ class Tests:
         if not isinstance(node, Function):
             return item.text
         needs = self.needs[item.name]
-        edits.replace_head(node, self.name_in_checks(item.name), needs, others_follow=bool(ast.unparse(node.args)))
+        edits.insert_first_arguments(
+            node, self.name_in_checks(item.name), needs, others_follow=bool(ast.unparse(node.args))
+        )
         if item.name in self.tests:
             above = node.decorator_list[0] if node.decorator_list else node
             edits.insert(edits.start(above) - bool(node.decorator_list), '@check("C1")\n')
@@ -629,7 +633,7 @@ def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
             # Of an object that stays in the worker, `isinstance` knows nothing.
             path = (
                 scope.source.import_path(kind)
-                if _is_students(scope, value) or scope.kind(value) is ExprKind.OBJECT
+                if _comes_from_student(scope, value) or scope.kind(value) is ExprKind.OBJECT
                 else ""
             )
             if path == "torch.Tensor":
@@ -641,7 +645,7 @@ def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
             for one, expected in ((left, right), (right, left)):
                 args = one.args if isinstance(one, ast.Call) and ast.unparse(one.func) in ("tuple", "list") else []
                 got = args[0] if args else one
-                if not isinstance(got, ast.Attribute) or not _is_students(scope, got.value):
+                if not isinstance(got, ast.Attribute) or not _comes_from_student(scope, got.value):
                     continue
                 # A dtype of NumPy or pandas is not of a tensor.
                 if got.attr == "shape" or (got.attr == "dtype" and not _is_foreign_dtype(scope, expected)):
@@ -663,7 +667,7 @@ def _as_assert_values(scope: Scope, edits: Edits, call: ast.Call) -> str:
     if not words.keys() <= {"rtol", "atol"}:
         return ""
     got, expected = call.args[:2]
-    if _is_students(scope, expected) and not _is_students(scope, got):
+    if _comes_from_student(scope, expected) and not _comes_from_student(scope, got):
         got, expected = expected, got
     if path.startswith("numpy.") and isinstance(expected, _OF_ANY_SHAPE):
         return ""  # NumPy compares a list with an array, and a number with each element; `assert_values` does not
@@ -692,6 +696,6 @@ def _is_foreign_dtype(scope: Scope, node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) or path in ("float", "int", "bool", "object") or path.startswith("numpy.")
 
 
-def _is_students(scope: Scope, node: ast.expr) -> bool:
+def _comes_from_student(scope: Scope, node: ast.expr) -> bool:
     """Return whether a value certainly comes from student code."""
     return scope.kind(node) in (ExprKind.RESULT, ExprKind.DERIVED, ExprKind.MEMBER)

@@ -46,7 +46,9 @@ class Edits:
         """Insert source at an offset in bytes."""
         self._edits.append((place, place, new))
 
-    def replace_head(self, node: Function | ast.Call, name: str, first: Sequence[str], *, others_follow: bool) -> None:
+    def insert_first_arguments(
+        self, node: Function | ast.Call, name: str, first: Sequence[str], *, others_follow: bool
+    ) -> None:
         """Rename a function or a call, and insert its first parameters or arguments.
 
         Args:

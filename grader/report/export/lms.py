@@ -210,7 +210,7 @@ def _fill_column(
             f"--zeros: {join_names(unknown)} cannot be found in {table.path}, so a 0 might be for one of them"
         )
     done.named[UNKNOWN] += unknown
-    maxima, changeable = _find_most_points(table, people, place), _changeable_column(table, people, place)
+    maxima, changeable = _maximum_points(table, people, place), _changeable_column(table, people, place)
     cells = [table.cell(row, at) for row in range(1, len(table.rows)) for at in {place, maxima.column}]
     comma = any(map(_WITH_COMMA.fullmatch, cells))
     graded = people.worksheet.graded
@@ -275,7 +275,7 @@ class _Maxima:
     points: Mapping[int, int | None]
 
 
-def _find_most_points(table: CsvTable, people: People, place: int) -> _Maxima:
+def _maximum_points(table: CsvTable, people: People, place: int) -> _Maxima:
     """Return the maximum points of each person in the column of a hand-in's scores.
 
     The result also has the index of the column that states the maximum.

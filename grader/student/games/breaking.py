@@ -126,7 +126,7 @@ def choose_fault(own: OwnExercise, chance: random.Random) -> PlantedFault:
     raises: PlantedFault | None = None
     for fault in shuffle_faults(possible, chance)[:_MOST_TRIED]:
         broken = handed_in.with_files(exercise, {**files, exercise.file_name: fault.source.encode()})
-        seen = _first_failed_verdict(own.grade(broken, stops=True).exercises[0])
+        seen = _verdict_on_fault(own.grade(broken, stops=True).exercises[0])
         if seen is Verdict.FAILED:
             return fault
         if seen is Verdict.CRASHED:
@@ -138,7 +138,7 @@ def choose_fault(own: OwnExercise, chance: random.Random) -> PlantedFault:
     return raises
 
 
-def _first_failed_verdict(broken: GradedExercise) -> Verdict | None:
+def _verdict_on_fault(broken: GradedExercise) -> Verdict | None:
     """Return the verdict of the first failed check; None if the fault is unsuitable.
 
     A fault is unsuitable if no check fails, or if the code then makes no sense: it does not load, or it raises an error
