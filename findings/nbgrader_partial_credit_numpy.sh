@@ -59,7 +59,7 @@ python3 -m venv "$folder/venv"
 export PATH="$folder/venv/bin:$PATH" JUPYTER_DATA_DIR="$folder/data" JUPYTER_CONFIG_DIR="$folder/config"
 for numpy in 1.26.4 2.4.6; do
     # shellcheck disable=SC2086
-    pip install --quiet ${PIP_ARGS:-} nbgrader==0.9.6 nbformat==5.11.1 ipykernel==7.4.0 "numpy==$numpy"
+    "$folder/venv/bin/pip" install --quiet ${PIP_ARGS:-} nbgrader==0.9.6 nbformat==5.11.1 ipykernel==7.4.0 "numpy==$numpy"
     python "$folder/write.py" "$folder/$numpy"
     (cd "$folder/$numpy" && nbgrader generate_assignment ps && nbgrader autograde ps) > "$folder/log" 2>&1 ||
         { cat "$folder/log" >&2; exit 1; }

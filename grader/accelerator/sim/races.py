@@ -133,12 +133,14 @@ class Arrival:
     """An asynchronous copy to pinned memory that the host has not waited for.
 
     Attributes:
-        target: the CPU tensor that it writes to.
+        target: the CPU tensor that it writes to, kept so that its memory is not used for something else.
+        addresses: the begin and the end of that memory.
         access: the copy.
         reported: whether a use of the memory was reported; a missing wait is reported once, not for all that follows.
     """
 
     target: torch.Tensor
+    addresses: tuple[int, int]
     access: Access
     reported: bool = False
 
@@ -216,7 +218,7 @@ class Races:
         The copy is the work that the last call of `record_use` recorded.
         """
         if pinned.numel():
-            self.arriving.append(Arrival(pinned, self._last))
+            self.arriving.append(Arrival(pinned, _address_range(pinned), self._last))
 
     def _forget_arrived_copies(self) -> None:
         """Forget each copy to pinned memory that the host has waited for.
@@ -242,8 +244,8 @@ class Races:
         """
         start, end = _address_range(tensor)
         for copy in list(self.arriving):
-            first, last = _address_range(copy.target)
-            if copy.reported or first >= end or start >= last:
+            first, last = copy.addresses
+            if first >= end or start >= last or copy.reported:
                 continue
             if queue is None or not self._is_done(copy.access, queue):
                 copy.reported = True
