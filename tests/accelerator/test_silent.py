@@ -830,9 +830,9 @@ def test_a_number_that_is_written_to_elements() -> None:
     for wrong, error, text in refused:
         with raises(error, text):
             x[0] = wrong
-    with (
-        raises(RuntimeError, "Cannot copy between CPU and CUDA tensors during CUDA graph capture"),
-        torch.cuda.graph(torch.cuda.CUDAGraph()),
-    ):
+    # PyTorch 2.10 leaves it to the driver to refuse the copy, and the capture is invalid then.
+    checked = "Cannot copy between CPU and CUDA tensors during CUDA graph capture"
+    refusal = checked if torch.__version__ >= "2.11" else "operation failed due to a previous error during capture"
+    with raises(RuntimeError, refusal), torch.cuda.graph(torch.cuda.CUDAGraph()):
         x += 1  # PyTorch warns of a graph without any work
         x[indices] = 1.0
