@@ -127,10 +127,8 @@ class CUDAGraph(Unpicklable):
         machine.check_fault(place.index)
         reads, writes = (_alive(blocks) for blocks in (self._done.reads, self._done.writes))
         machine.races.record_use(place.queue, "replay", reads, writes)
-        for pinned in self._done.pinned:
-            machine.races.record_copy_from(pinned)
-        for pinned in self._done.filled:
-            machine.races.record_copy_to(pinned)
+        for record, pinned in self._done.copies:
+            record(pinned)
         machine.tally.launches += 1
         # The numbers, with nothing switched on that the program had switched off when it captured.
         with _disable_current_modes(), torch.inference_mode():

@@ -16,7 +16,7 @@ from grader.accelerator.core.unsupported import refuse_unsupported_layout, unsup
 from grader.accelerator.ops.attention import attend
 from grader.accelerator.sim.capture import Capture
 from grader.accelerator.sim.counters import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
-from grader.accelerator.sim.machine import Machine, the_machine
+from grader.accelerator.sim.machine import the_machine
 
 
 def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -55,39 +55,31 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     elif ours:
         pinned = is_pinned(origin) and _is_one_memcpy(origin, target)
         if pinned and non_blocking:
-            _record_pinned_read(machine, capture, origin)
+            _record_copy(machine.races.record_copy_from, capture, origin)
         machine.transfer(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, host_waits=not non_blocking)
     else:
         # To the host PyTorch waits for pageable memory, with non_blocking too.
         pinned = is_pinned(target) and _is_one_memcpy(target, origin)
         if pinned and non_blocking:
-            _record_pinned_write(machine, capture, target)
+            _record_copy(machine.races.record_copy_to, capture, target)
         machine.transfer(
             DEVICE_TO_HOST, source._place.index, nbytes, pinned=pinned, host_waits=not (non_blocking and pinned)
         )
     return to
 
 
-def _record_pinned_read(machine: Machine, capture: Capture | None, pinned: torch.Tensor) -> None:
-    """Record an asynchronous copy that reads pinned memory.
+def _record_copy(record: Callable[[torch.Tensor], None], capture: Capture | None, pinned: torch.Tensor) -> None:
+    """Record an asynchronous copy from or to pinned memory; in a capture, for each replay.
 
-    In a capture, record it for each replay.
+    Args:
+        record: the method of the race detector that records it.
+        capture: the capture that the copy is part of, if any.
+        pinned: the pinned tensor.
     """
     if capture is None:
-        machine.races.record_copy_from(pinned)
+        record(pinned)
     else:
-        capture.pinned.append(pinned)
-
-
-def _record_pinned_write(machine: Machine, capture: Capture | None, pinned: torch.Tensor) -> None:
-    """Record an asynchronous copy that writes to pinned memory.
-
-    In a capture, record it for each replay.
-    """
-    if capture is None:
-        machine.races.record_copy_to(pinned)
-    else:
-        capture.filled.append(pinned)
+        capture.copies.append((record, pinned))
 
 
 def _is_one_memcpy(host: torch.Tensor, other: torch.Tensor) -> bool:
@@ -152,7 +144,7 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         for part, origin in zip(parts_of(made), parts_of(inner), strict=True) if non_blocking else ():
             mark_pinned(part)
             if _is_one_memcpy(part, origin):
-                _record_pinned_write(machine, capture, part)
+                _record_copy(machine.races.record_copy_to, capture, part)
             else:
                 host_waits = True
         machine.transfer(DEVICE_TO_HOST, source._place.index, nbytes, pinned=not host_waits, host_waits=host_waits)
@@ -163,7 +155,7 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if not isinstance(source, SimTensor):
         pinned = is_pinned(inner) and _is_one_memcpy(inner, made)
         if pinned and non_blocking:
-            _record_pinned_read(machine, machine.capture_on(place.index), inner)
+            _record_copy(machine.races.record_copy_from, machine.capture_on(place.index), inner)
         machine.transfer(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, host_waits=not non_blocking)
     elif place is source._place:
         machine.launch("_to_copy", place, 0, nbytes + nbytes_of(inner))

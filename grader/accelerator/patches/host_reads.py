@@ -146,7 +146,7 @@ def _wrap_with_check(races: Races, original: Callable[..., Any], name: str) -> C
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if races.arriving and isinstance(self, torch.Tensor):
             with torch._C.DisableTorchFunction():
-                if not isinstance(self, SimTensor) and _is_plain(self):
+                if _is_plain(self):
                     races.report_early_use(f"{name} reads", self, None)
         return original(self, *args, **kwargs)
 

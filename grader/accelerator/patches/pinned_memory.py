@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import torch
+from torch import library as torch_library
 
 from grader.accelerator.core.pinned_memory import is_pinned, mark_pinned, mark_storage_pinned, storage_is_pinned
 from grader.accelerator.core.storage import SimStorage, plain_copy
@@ -37,7 +38,7 @@ def install(machine: Machine) -> None:
 
 
 @functools.cache
-def _register_kernels() -> torch.library.Library:
+def _register_kernels() -> torch_library.Library:
     """Register CPU kernels for the operators `_pin_memory` and `is_pinned`.
 
     They mark memory as pinned, and look for the mark. Return their library: the kernels last only as long as this
@@ -61,7 +62,7 @@ def _register_kernels() -> torch.library.Library:
         # As C++ does it: the strides stay, and elements that share an address raise.
         return mark_pinned(torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype).copy_(tensor))
 
-    library = torch.library.Library("aten", "IMPL")
+    library = torch_library.Library("aten", "IMPL")
     library.impl("is_pinned", pinned, "CPU")
     library.impl("_pin_memory", pin, "CPU")
     with warnings.catch_warnings():

@@ -42,8 +42,8 @@ class Capture:
 
     Attributes:
         queues: the queues that capture: the one on which the capture began, and those that waited for it.
-        pinned: the pinned tensors that copies will read at each replay.
-        filled: the pinned tensors that copies will write to at each replay.
+        copies: the asynchronous copies from and to pinned memory: how the race detector records each at a replay, and
+            its pinned tensor.
     """
 
     def __init__(self, races: Races, queue: Queue, generators: Sequence[SimGenerator], mode: str) -> None:
@@ -56,8 +56,7 @@ class Capture:
         self.timed: list[Callable[[Replay], None]] = []
         self.reads: list[weakref.ref[Block]] = []
         self.writes: list[weakref.ref[Block]] = []
-        self.pinned: list[torch.Tensor] = []
-        self.filled: list[torch.Tensor] = []
+        self.copies: list[tuple[Callable[[torch.Tensor], None], torch.Tensor]] = []
         self.broken = False
         self._generators = generators
         self._states = [generator.get_state() for generator in generators]
