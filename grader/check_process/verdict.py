@@ -24,7 +24,7 @@ from grader.check_process.features import FIXTURES
 from grader.check_process.student_error import Reason, public_line_text, reason_of_student_error
 from grader.check_process.submitted_lines import existing_lines, is_empty_function, may_lack_return
 from grader.connection.connection import Connection
-from grader.connection.raised import TracebackLine, raised_by_student, refuses_arguments, shown_lines
+from grader.connection.raised import Raised, TracebackLine, raised_by_student, refuses_arguments, shown_lines
 from grader.connection.record import Record
 from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Outcome, Verdict
 from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, NotUsable, WorkerLost
@@ -122,11 +122,10 @@ def _places_stopped_at(error: BaseException | None, student: Connection) -> tupl
 
     The check stopped there because of an exception, or because the student's process ended.
     """
-    lost = student.record.lost
-    raised = raised_by_student(error) if error is not None else None
+    lost, raised = student.record.lost, _raised_by_code_of(student, error)
     if lost is not None:
         lines = existing_lines(map(TracebackLine._make, lost.frames), student.files)
-    elif raised is not None and raised.owner == student.owner:
+    elif raised is not None:
         lines = existing_lines(raised.lines, student.files)
     else:
         return ()
@@ -135,10 +134,16 @@ def _places_stopped_at(error: BaseException | None, student: Connection) -> tupl
 
 def _has_ended_process(error: BaseException | None, student: Connection) -> bool:
     """Return whether student code ended its process, as a crash in C does, or called exit()."""
-    lost = student.record.lost
+    lost, raised = student.record.lost, _raised_by_code_of(student, error)
+    if lost is not None:
+        return lost.verdict is Verdict.CRASHED
+    return raised is not None and raised.builtin == "SystemExit"
+
+
+def _raised_by_code_of(student: Connection, error: BaseException | None) -> Raised | None:
+    """Return the exception that the code of a connection raised; None for any other exception."""
     raised = raised_by_student(error) if error is not None else None
-    is_exit = raised is not None and raised.owner == student.owner and raised.builtin == "SystemExit"
-    return lost.verdict is Verdict.CRASHED if lost is not None else is_exit
+    return raised if raised is not None and raised.owner == student.owner else None
 
 
 def _reason_of_stub(reason: Reason, error: BaseException | None, student: Connection) -> Reason | None:
