@@ -19,6 +19,7 @@ from grader.author.text import functions_of, numbered_line
 from grader.course.layout import Places
 from grader.grading.behaviour import Trace, traces_of
 from grader.grading.diagnosis import MOST
+from grader.lint.asserts import asserting_functions
 from grader.model import WITHHELD, Exercise, GradedExercise, Outcome, Speed, Verdict
 from grader.model.score import points_text
 
@@ -272,9 +273,9 @@ def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
     """Yield a problem for each rule on which constant answers earn points.
 
-    The problem names the checks that these answers pass.
+    The problem names the checks that these answers pass. A check that asserts nothing has a problem of its own.
     """
-    where = Places.of(exercise).description.as_posix()
+    empty = _checks_without_asserts(exercise)
     earned = defaultdict[str, dict[str, int]](dict)
     passed = defaultdict[str, list[str]](list)
     for case, graded in runs:
@@ -284,13 +285,32 @@ def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
                 earned[rule][name] = earned[rule].get(name, 0) + row.score.earned
                 passed[rule] += [row.check.id] * (row.check.id not in passed[rule])
     for rule, by_answer in earned.items():
-        first, *others = sorted(by_answer, key=lambda name: -by_answer[name])
-        answers = first + "".join(f", or {name.removeprefix(CONSTANT_BEGINS)}" for name in others)
-        yield (
-            f"{where}: values: {points_text(by_answer[first])} points are for nothing: {answers} "
-            f"({', '.join(passed[rule])}); name the checks or rules that show a right value, and that no "
-            "constant passes"
-        )
+        without = [check for check in passed[rule] if check.partition("[")[0] in empty]
+        for check in without:
+            yield (
+                f"{empty[check.partition('[')[0]].as_posix()}: check_{check}: it asserts nothing, so every answer that "
+                "does not raise has its points; assert what student code returns, or remove the check"
+            )
+        if rest := [check for check in passed[rule] if check not in without]:
+            where = Places.of(exercise).description.as_posix()
+            first, *others = sorted(by_answer, key=lambda name: -by_answer[name])
+            answers = first + "".join(f", or {name.removeprefix(CONSTANT_BEGINS)}" for name in others)
+            yield (
+                f"{where}: values: {points_text(by_answer[first])} points are for nothing: {answers} "
+                f"({', '.join(rest)}); name the checks or rules that show a right value, and that no constant passes"
+            )
+
+
+def _checks_without_asserts(exercise: Exercise) -> dict[str, Path]:
+    """Return the checks that assert nothing, by id, each with the place of its file."""
+    places, found = Places.of(exercise), dict[str, Path]()
+    files = ((places.shown_checks, exercise.shown_checks), (places.hidden_checks, exercise.hidden_checks))
+    for place, path in files:
+        checks = {name for name in functions_of(path) if name.startswith("check_")} if path is not None else set()
+        if path is not None and checks:
+            names = checks - asserting_functions(path.read_text(encoding="utf-8"))
+            found |= {name.removeprefix("check_"): place for name in names}
+    return found
 
 
 def _judge_messages(proof: Proof, runs: Runs) -> None:

@@ -22,6 +22,10 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 MAP, MESSAGES = "course-map.md", "messages.md"
 
 
+_TITLE = "this title was made from the heading or the names of a question: say what the check examines"
+"""What is left to do about the title of a check."""
+
+
 @click.command("new")
 @click.argument("name", metavar="MODULE/EXERCISE", required=False)
 @click.option("--from", "tests", type=_FILE, help="Port this pytest file, or notebook of otter or nbgrader.")
@@ -79,8 +83,9 @@ def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[s
     Returns:
         The draft; sentences on what is left to do; and the contents of data files, by name.
     """
+    from grader.author.port.assignment import MODULE
     from grader.author.port.draft import Port, literals_for_student_code, missing_part_sentences, read_data_files
-    from grader.author.port.notebooks import MODULE, assignment_of
+    from grader.author.port.notebooks import assignment_of
 
     try:
         text, solution = (path.read_text(encoding="utf-8") if path else "" for path in (tests, reference))
@@ -110,14 +115,16 @@ def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
 
     They say how many tests it has, and where its files still have a TODO comment.
     """
-    from grader.author.port.draft import todos_of
+    from grader.author.port.draft import lines_with_titles, todos_of
     from grader.student.folder import typed_path
 
     shown, hidden, beside = draft.counts
     yield f"ported {pluralize(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe"
     places: dict[tuple[Path, str], list[int]] = {}
     for path in (path for path in written if path.suffix == ".py"):
-        for line, todo in todos_of(path.read_text(encoding="utf-8")):
+        text = path.read_text(encoding="utf-8")
+        todos = [*todos_of(text), *((line, _TITLE) for line in lines_with_titles(text, draft.titles))]
+        for line, todo in todos:
             places.setdefault((path, todo), []).append(line)
     yield f"left to do in {pluralize(sum(map(len, places.values())), 'place')}:"
     for (path, todo), lines in places.items():

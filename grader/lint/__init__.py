@@ -6,5 +6,6 @@ tree cannot decide passes: what such a check does at run time raises an error th
 
 scope  a check file as a syntax tree, and what the names of its functions certainly are
 sizes  the sizes that stand in a check file
+asserts  which functions can fail because of a value
 lines  findings: checks that never run, what changes the check process alone, and what does not cross with a call
 """

@@ -50,6 +50,26 @@ def run(case: Case, *outcomes: Outcome) -> tuple[Case, GradedExercise]:
 # -- all runs ---------------------------------------------------------------------------------------------------------
 
 
+def test_a_check_that_asserts_nothing_is_to_assert_something(exercise: Exercise, tmp_path: Path) -> None:
+    """Its points are for nothing, and no key of exercise.yaml is the remedy; of another check it is."""
+    path = tmp_path / "check_double.py"
+    path.write_text(
+        "from grader.check import assert_values, check\n\n\ndef _look(student):\n    print(student.double(1))\n\n\n"
+        '@check("C1")\ndef check_look(student):\n    _look(student)\n\n\n'
+        '@check("C1")\ndef check_small(student):\n    assert_values(student.double(0), 0)\n'
+    )
+    exercise = replace(exercise, hidden_checks=path)
+    case = Case(exercise, "constant", replace(ANSWER, path=Path("every function gives zero")), 0)
+    rows = (graded_check("look", "C1", 100, 100), graded_check("small", "C1", 50, 50))
+    problems = judge(exercise, [], [(case, GradedExercise(exercise, "started", rows, Score(150, 150)))]).problems
+    assert problems == [
+        f"{FOLDER}/check_double.py: check_look: it asserts nothing, so every answer that does not raise has its "
+        "points; assert what student code returns, or remove the check",
+        "exercises/01_basics/double/exercise.yaml: values: 1.5 points are for nothing: every function gives zero "
+        "(small); name the checks or rules that show a right value, and that no constant passes",
+    ]
+
+
 def test_a_check_at_fault_is_one_problem(exercise: Exercise) -> None:
     """However many answers meet it: the first is named, and the others are counted."""
     fault = Outcome("random", Verdict.BROKEN, "", detail="NameError: name 'x' is not defined")

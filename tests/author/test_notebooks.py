@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from support import COURSES, WarmGrade
 
+from grader.author.port.assignment import MODULE
+from grader.author.port.cells import question_lines
 from grader.author.port.draft import Draft, Port, missing_part_sentences, read_data_files, todos_of
-from grader.author.port.notebooks import MODULE, assignment_of
+from grader.author.port.notebooks import assignment_of
 from grader.course.load import rule_texts
 from grader.model.errors import CourseError
 
@@ -541,7 +543,7 @@ def test_the_words_of_a_question_are_a_rule() -> None:
     task = ast.get_docstring(ast.parse(draft.starter)) or ""
     assert list(rule_texts(task).values()) == [
         "`norm(x)`, `half(x)`: Question 1. Write `norm` for $x$:\n      $$\n      \\sum_i x_i\n      $$\n"
-        "    - a\n    - b",
+        "    1. a\n    2. b",
         "`y`: Above a question.",
         "`z` TODO: write what it is.",
         "Why?",
@@ -610,7 +612,7 @@ def test_a_function_may_have_the_name_of_a_builtin() -> None:
     """The test calls the student's `sum`, and not Python's."""
     draft = draft_of(notebook(*otter_question("name: q", code("def sum(a, b):\n    return a + b # SOLUTION"),
                                               code("# three\nassert sum(1, 2) == 3"))))  # fmt: skip
-    assert 'def check_q(student):\n    """Q"""\n    # three\n    assert student.sum(1, 2) == 3' in draft.shown
+    assert 'def check_q(student):\n    """`sum`"""\n    # three\n    assert student.sum(1, 2) == 3' in draft.shown
     assert "def sum(a, b):" in draft.starter
 
 
@@ -667,3 +669,135 @@ def test_a_question_of_nbgrader_begins_at_the_last_heading_above_its_solution() 
     assert made is not None
     assert made.questions["test_t"].lines == ["Look: Write `double`."]
     assert made.pictures == ["attachment:1.png"]
+
+
+def nbgrader_cells(solution: str, *tests: str, points: int = 2) -> list[dict[str, Any]]:
+    """A cell with a solution of nbgrader, and a cell for each test; "@" stands between a shown and a hidden part."""
+    marks = "\n### BEGIN HIDDEN TESTS\n{}\n### END HIDDEN TESTS\n"
+    parts = [test.partition("@") for test in tests]
+    return [
+        code(f"### BEGIN SOLUTION\n{solution}\n### END SOLUTION", solution=True, grade=False, grade_id="s"),
+        *(
+            code(shown + marks.format(hidden) * bool(at), grade=True, solution=False, grade_id=f"t{n}", points=points)
+            for n, (shown, at, hidden) in enumerate(parts)
+        ),
+    ]
+
+
+def test_a_part_that_asserts_nothing_has_no_points() -> None:
+    """A shown part that only prints is not a check, and the hidden part has all points; a helper may assert."""
+    double = "def double(x):\n    if x is None:\n        raise ValueError\n    return 2 * x"
+    helper = code("def close(a, b):\n    assert abs(a - b) < 1e-6")
+    cells = nbgrader_cells(double, "y = double(2)\nprint(y)@assert y == 4", "close(double(1), 2)@assert double(3) == 6")
+    made = assignment_of(notebook(helper, *cells))
+    assert made is not None
+    assert made.points == {"test_t0_hidden": 2, "test_t1": 1, "test_t1_hidden": 1}
+    assert made.notes == [
+        "the test t0 asserts nothing, so that every answer would pass it: it is not a check, and t0_hidden has its "
+        "points (1)"
+    ]
+    assert "def test_t0_hidden():\n    y = double(2)\n    assert y == 4\n" in made.test_file()
+
+
+def test_points_of_an_otter_test_that_asserts_nothing_go_to_the_others() -> None:
+    """They are those of its question; what it prepares for later tests is kept."""
+    cells = otter_question("name: q\npoints: 4", code("def f(x):\n    return x # SOLUTION"), code("y = f(3)\nprint(y)"))
+    cells = [*cells[:-2], code("assert y == 3"), code("# HIDDEN\nassert f(1) == 1"), *cells[-2:]]
+    made = assignment_of(notebook(*cells))
+    assert made is not None
+    assert made.points == {"test_q_2": 2, "test_q_3": 2}
+    assert "def test_q_2():\n    y = f(3)\n" in made.test_file()
+
+
+def test_a_test_that_asserts_nothing_is_left_to_do() -> None:
+    """Where nothing else examines its question, the check stays, with a comment."""
+    draft = draft_of(notebook(*nbgrader_cells("def f(x):\n    return x", "print(f(2))")))
+    assert [todo for _, todo in todos_of(draft.shown)] == [
+        "this asserts nothing, and passes for every answer that does not raise: assert what is returned, or leave it "
+        "out"
+    ]
+
+
+def test_words_between_questions_are_kept_or_named() -> None:
+    """From the last heading on they belong to the next question; the summary names the others."""
+    made = assignment_of(
+        notebook(
+            raw("# Lab 1\n\nHand in by Friday.\n\n## Trees\n\nEach row is a tree.", "markdown"),
+            code("rows = [1, 2]"),
+            raw("```\n# no heading\n```", "markdown"),
+            *otter_question(
+                "name: q1", raw("### Question 1\n\nCount them.", "markdown"), code("n = 2 # SOLUTION"),
+                code("assert n == 2"),
+            ),
+            raw("Well done. Now the sum.", "markdown"),
+            *otter_question("name: q2", code("total = 3 # SOLUTION"), code("assert total == 3")),
+            raw("## The end", "markdown"),
+            raw("Run all cells again.", "markdown"),
+        )
+    )  # fmt: skip
+    assert made is not None
+    assert made.questions["test_q1"].lines == ["Each row is a tree.", "  # no heading", "Count them."]
+    assert made.questions["test_q2"].lines == ["Well done. Now the sum."]
+    assert made.notes == [
+        "these words stand above another heading or below the last question, and are not in the task: 'Hand in by "
+        "Friday.'; 'Run all cells again.'. Put what students need into the task, or on the page of the module"
+    ]
+
+
+def test_titles_are_made_from_headings_and_names(tmp_path: Path, type_grade: WarmGrade) -> None:
+    """A title says which question it is; those that were made are left to do, and a test's own title is not."""
+    home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    cells = [
+        raw("### Exercise: *Threshold* (2 points)\n\nWrite it.", "markdown"),
+        *nbgrader_cells("def double(x):\n    return 2 * x", "assert double(1) == 2@assert double(3) == 6"),
+        *nbgrader_cells("k = 3", "assert k == 3", '"""Looks at k"""\nassert k > 2'),
+    ]
+    (tmp_path / "master.ipynb").write_text(notebook(*cells))
+    ran = type_grade("new", "01_basics/twice", "--from", str(tmp_path / "master.ipynb"), cwd=home)
+    assert ran.returncode == 0, ran.stderr
+    shown = (home / "exercises/01_basics/twice/check_twice.py").read_text()
+    titles = [line.strip(' "') for line in shown.splitlines() if line.startswith('    """')]
+    assert titles == ["Exercise: Threshold, test 1", "Exercise: Threshold, test 3", "Looks at k"]
+    assert "check_twice.py:8,14: this title was made from the heading or the names of a question" in ran.stdout
+
+
+def test_a_model_answer_stands_in_the_reference() -> None:
+    """Of what a person grades: a text, a mark scheme, and code that no test needs; students do not get them."""
+    cells = [
+        *nbgrader_cells("def f(x):\n    return x", "assert f(1) == 1"),
+        raw("Why?", "markdown"),
+        raw("### BEGIN SOLUTION\nSince x is *one*.\n### END SOLUTION", "markdown",
+            grade=True, solution=True, grade_id="why", points=1),
+        raw("Draw.\n### BEGIN MARK SCHEME\nAxes: 1 point.\n### END MARK SCHEME\n", "markdown",
+            task=True, grade=False, solution=False, grade_id="draw", points=1),
+        code("plot(f(2))\nshow()", grade=True, solution=True, grade_id="code", points=1),
+    ]  # fmt: skip
+    draft = draft_of(notebook(*cells))
+    scope: dict[str, Any] = {}
+    exec(draft.reference, scope)
+    assert [scope[f"C{number}"].strip() for number in (2, 3, 4)] == [
+        "Since x is *one*.", "Axes: 1 point.", "plot(f(2))\nshow()",
+    ]  # fmt: skip
+    assert "Since x" not in draft.starter and "Axes" not in draft.starter and "C2 = None" in draft.starter
+
+
+def test_what_takes_no_arguments_has_an_example() -> None:
+    """A hidden check of it has no hidden input, so its call is the `try_this`."""
+    cells = nbgrader_cells("def grid():\n    return [0]\n\ndef f(x):\n    return x", "@assert grid() == [0]",
+                           "@assert f(1) == 1")  # fmt: skip
+    hidden = draft_of(notebook(*cells)).hidden
+    assert 'try_this="grid()"' in hidden and hidden.count("# TODO: add try_this") == 1
+
+
+def test_numbers_of_a_list_are_kept() -> None:
+    """A list of steps stays one."""
+    assert question_lines("Do:\n\n1. load\n2) add\n- look\na) other") == [
+        "Do:", "1. load", "2. add", "- look", "- a) other",
+    ]  # fmt: skip
+
+
+def test_an_example_that_is_not_python_is_left_out() -> None:
+    """Some notebooks show an error on purpose; in a question it would be a mistake."""
+    made = assignment_of(notebook(code("print('x'"), *otter_question("name: q", code("x = 2"), code("assert x == 2"))))
+    assert made is not None
+    assert [note.partition(" (")[0] for note in made.notes] == ["cell 1 is not valid Python"]

@@ -4,6 +4,8 @@ text     Python text that is edited by the positions of its syntax tree
 rewrite  a plain pytest file: its tests as checks, or as functions of the probe file; asserts as `grader.check` has them
 frames   which tests of tables of pandas can be checks
 cells    what a cell of a notebook has for students, and the words of a question
-notebooks  a notebook of otter-grader or nbgrader, as such a file and a solution
+assignment  what a notebook has: solution, tests, points and questions, as a plain pytest file and a reference
+nbgrader, otter  the readers of the two kinds of notebooks
+notebooks  which kind a notebook is
 draft    all files of the exercise, its stubs among them, and what is left to do
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import html
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -91,13 +92,28 @@ def _skeleton(lines: Sequence[str], marked: Sequence[bool]) -> str:
     return text if is_code else ""
 
 
+def without_marks(source: str) -> str:
+    """Return a cell of text or code without the lines that begin and end a solution."""
+    return "\n".join(_LINE.sub("", line) for line in source.split("\n") if not _REGION.match(line)).strip()
+
+
 # -- the words of a question -------------------------------------------------------------------------------------------
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.DOTALL)
 _PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)[^)]*\)|<img\b[^>]*\bsrc=[\"']([^\"']+)[\"'][^>]*>")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
-_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)]|[a-z][.)]) ")
-_SCHEME = re.compile(r"^#+ *BEGIN MARK SCHEME.*?^#+ *END MARK SCHEME[^\n]*\n?", re.MULTILINE | re.DOTALL)
+_ITEM = re.compile(r"\s*(?:[-*+]|(\d+)[.)]|([a-z])[.)]) ")
+_LIST = re.compile(r"<ol[^>]*>(.*?)</ol>", re.DOTALL)
+_HEADING = re.compile(r"\s{0,3}#+ +(.*?)[ #]*$")
+_POINTS = re.compile(r"\W*\d+(\.\d+)? *(points?|pts?|marks?)\b\W*$", re.IGNORECASE)
+_SCHEME = re.compile(r"^#+ *BEGIN MARK SCHEME[^\n]*\n?(.*?)^#+ *END MARK SCHEME[^\n]*\n?", re.MULTILINE | re.DOTALL)
+LONGEST_HEADING = 60
+"""Letters of a heading that can be the title of a check."""
+
+
+def mark_scheme(markdown: str) -> str:
+    """Return what a cell of a task says only to those who grade it; "" if it says nothing to them."""
+    return "\n".join(found.strip() for found in _SCHEME.findall(markdown))
 
 
 def pictures_in(markdown: str) -> list[str]:
@@ -105,23 +121,70 @@ def pictures_in(markdown: str) -> list[str]:
     return [found[1] or found[2] for found in _PICTURE.finditer(markdown)]
 
 
+def heading_of(markdown: str) -> str:
+    """Return the first heading in a cell of Markdown, without its points and marks of emphasis.
+
+    Return "" if the cell has no heading, or a heading that is too long for a title.
+    """
+    rows = markdown.split("\n")
+    heading = next((found[1] for row in _heading_rows(rows) if (found := _HEADING.match(rows[row]))), "")
+    (text,) = [*question_lines(heading)][:1] or [""]
+    text = re.sub(r"\*(?=\S)([^*]+)\*", r"\1", _POINTS.sub("", text)).strip("*_:. ")
+    return text if len(text) <= LONGEST_HEADING else ""
+
+
+def divide_at_headings(markdown: str) -> list[str]:
+    """Return the parts of a cell of Markdown, each of which but the first begins with a heading."""
+    rows = markdown.split("\n")
+    starts = [0, *(row for row in _heading_rows(rows) if row), len(rows)]
+    return ["\n".join(rows[first:last]) for first, last in itertools.pairwise(starts)]
+
+
+def has_heading(markdown: str) -> bool:
+    """Return whether a cell of Markdown has a heading."""
+    return any(True for _ in _heading_rows(markdown.split("\n")))
+
+
+def has_body(markdown: str) -> bool:
+    """Return whether a cell of Markdown has words besides headings and pictures."""
+    rows = _PICTURE.sub("", _TAG.sub("", markdown)).split("\n")
+    headings = {*_heading_rows(rows)}
+    return any(row.strip() for number, row in enumerate(rows) if number not in headings)
+
+
+def _heading_rows(rows: Sequence[str]) -> Iterator[int]:
+    """Yield the index of each row of Markdown that is a heading. Comments in blocks of code do not count."""
+    in_code = False
+    for number, row in enumerate(rows):
+        in_code ^= row.strip().startswith("```")
+        if not in_code and _HEADING.match(row):
+            yield number
+
+
 def question_lines(markdown: str) -> list[str]:
     """Return the words of a question as the lines of a rule.
 
     Prose is joined into one line. Each item, and each line of a formula, of a table or of code, is a line of its own:
-    an item begins with "- ", and the others begin with two blanks. Pictures, headings above other text, and marks of
-    emphasis are left out.
+    an item begins with "- " or with its number, and the others begin with two blanks. Pictures, headings above other
+    text, and marks of emphasis are left out.
 
     Args:
         markdown: a cell of the question.
     """
     text = _PICTURE.sub("", _SCHEME.sub("", markdown))
-    text = html.unescape(_TAG.sub("", re.sub(r"<li>", "- ", text)))
+    text = html.unescape(_TAG.sub("", re.sub(r"<li>", "- ", _LIST.sub(_number_items, text))))
     text = re.sub(r"\*\*|__(?=\S)|(?<=\S)__", "", _LINK.sub(r"\1", text))
     text = re.sub(r"```([^`\n]+)```", r"`\1`", text)
     rows = [row for row in text.split("\n") if row.strip() and not re.fullmatch(r"\s*([-*_]\s*){3,}", row)]
-    body = [row for row in rows if not re.match(r"#+ ", row)]
+    headings = {*_heading_rows(rows)}
+    body = [row for number, row in enumerate(rows) if number not in headings]
     return list(_paragraphs(body or [row.lstrip("# ") for row in rows]))
+
+
+def _number_items(found: re.Match[str]) -> str:
+    """Return the items of a numbered list of HTML as those of Markdown."""
+    first, *items = re.split(r"<li[^>]*>", found[1])
+    return "\n".join([first, *(f"{number}. {item.strip()}" for number, item in enumerate(items, 1))])
 
 
 def _paragraphs(rows: Sequence[str]) -> Iterator[str]:
@@ -142,7 +205,10 @@ def _paragraphs(rows: Sequence[str]) -> Iterator[str]:
         if prose:
             yield " ".join(prose)
             prose = []
-        if not is_fence:
-            yield f"- {row[is_item.end() :].strip()}" if is_item and not is_apart else f"  {row.strip()}"
+        if is_item and not is_apart:
+            mark = f"{is_item[1]}." if is_item[1] else f"- {is_item[2]})" if is_item[2] else "-"
+            yield f"{mark} {row[is_item.end() :].strip()}"
+        elif not is_fence:
+            yield f"  {row.strip()}"
     if prose:
         yield " ".join(prose)

@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
+from grader.author.port.assignment import Assignment
 from grader.author.port.frames import imports_data_frames
-from grader.author.port.notebooks import Assignment
 from grader.author.port.rewrite import WORDS, Tests, has_generator, is_seed_call, with_helpers
 from grader.author.port.text import (
     HELPERS,
     Edits,
     TopStatement,
+    docstring_of,
     missing_packages,
     modules_among,
     source_of_file,
@@ -31,6 +32,7 @@ from grader.author.port.text import (
 from grader.course.answers import first_line_number, undefined_and_defined_names
 from grader.course.layout import Places
 from grader.course.load import MOST_DATA_MB
+from grader.lint.asserts import asserting_functions
 from grader.lint.lines import findings
 from grader.lint.scope import CHECK, FIXTURE, CheckSource, Function, imported_names, parameters
 
@@ -53,6 +55,10 @@ _LOOKS_AT_NOTHING = (
     "# TODO: this looks at nothing of student code, and passes for every answer: leave it out, or look for a name in "
     "`source(student)`\n"
 )
+_ASSERTS_NOTHING = (
+    "# TODO: this asserts nothing, and passes for every answer that does not raise: assert what is returned, or leave "
+    "it out\n"
+)
 _NO_EXAMPLE = '# TODO: add try_this="...", a call that a student can try, which is not a hidden input\n'
 
 
@@ -70,6 +76,7 @@ class Draft:
         counts: the number of shown checks, of hidden ones, and of those among both that use the probe.
         points: the points of the exercise; None if nothing says them.
         by_hand: the points of the rules that a person grades, by rule.
+        titles: the titles of checks that were made for the tests of a notebook.
     """
 
     starter: str
@@ -81,6 +88,7 @@ class Draft:
     counts: tuple[int, int, int]
     points: float | None = None
     by_hand: Mapping[str, float] = field(default_factory=dict)
+    titles: Collection[str] = ()
 
     def files(self, places: Places) -> dict[Path, str]:
         """Return the text of each file of the exercise, except exercise.yaml, by its path.
@@ -115,7 +123,7 @@ class _Rule:
         if not self.lines:
             does = _DOES["(" in calls[self.names[0]]]
             return textwrap.wrap(f"C{number}  {heads} TODO: write what it {does}.", _WIDTH, subsequent_indent="    ")
-        first, *more = ["", *self.lines] if self.lines[0].startswith(("- ", "  ")) else self.lines
+        first, *more = ["", *self.lines] if re.match(r"- |\d+\. |  ", self.lines[0]) else self.lines
         head = ": ".join(filter(None, [heads, first])) or "These:"
         rows = textwrap.wrap(f"C{number}  {head}", _WIDTH, subsequent_indent="    ")
         for line in more:
@@ -155,8 +163,13 @@ class Port:
     ) -> None:
         self._reference = reference
         self._known_hidden, self._given, self._data = hidden, given, data
+        self._titles = notebook.titles() if notebook else {}
         self._plain = plain = Tests(
-            text, {item.name for item in top_statements(reference)} if reference else (), module, data
+            text,
+            {item.name for item in top_statements(reference)} if reference else (),
+            module,
+            data,
+            self._titles,
         )
         helpers = [f"{HELPERS}{word}" for word in WORDS]
         self._has_points = bool(points)
@@ -178,7 +191,9 @@ class Port:
         self._task_rules, self._rules = self._list_rules(notebook or Assignment(""))
         by_hand = [question for question in notebook.by_hand if question.points] if notebook else []
         self._by_hand = by_hand if sum(self._points.values()) else []
-        self._variables = {name for item in known if not item.name for name in item.binds}
+        self._without_input = {name: name for item in known if not item.name for name in item.binds}
+        self._without_input |= {item.name: f"{item.name}()" for item in known if _takes_no_arguments(item.node)}
+        self._asserting = asserting_functions(source_of_file("", plain.items))
 
     def _list_rules(self, notebook: Assignment) -> tuple[list[_Rule], dict[str, str]]:
         """Return the rules of the task, and the name of each test's rule, such as "C2".
@@ -248,7 +263,7 @@ class Port:
         places = [f"{rule} = None  # TODO your answer: a text, or code in its place\n" for rule in by_hand]
         automatic = float(sum(self._points.values()))
         starter = with_docstring(stubs, task) + "\n" * bool(places) + "".join(places)
-        reference = _without_comments_of(starter, self._reference)
+        reference = _without_comments_of(starter, self._reference) + self._model_answers(by_hand)
         checks = self._check_file("Hidden checks: each names its rule and gives a call to try.", _NO_EXAMPLE, hidden)
         return Draft(
             starter=starter,
@@ -260,7 +275,22 @@ class Port:
             counts=(len(shown), len(hidden), len(self._beside)),
             points=automatic + sum(by_hand.values()) if self._has_points else None,
             by_hand=by_hand,
+            titles=self._titles.values(),
         )
+
+    def _model_answers(self, rules: Collection[str]) -> str:
+        """Return the source of the model answers to the questions that a person grades, for the reference.
+
+        Code that the reference already has is left out.
+
+        Args:
+            rules: the names of the rules of these questions, in their order.
+        """
+        rows = []
+        for rule, question in zip(rules, self._by_hand, strict=True):
+            if question.answer and not _has_code(self._reference, question.answer):
+                rows.append(f"{rule} = {_text_literal(question.answer)}\n")
+        return "\n" * bool(rows) + "".join(rows)
 
     def _share(self, test: str) -> int:
         """Return the `share` of a check, which is a whole number.
@@ -323,11 +353,13 @@ class Port:
             name = names[item.name]
             text = self._plain.check_by_probe(self._plain.tests[name], item) if name in self._beside else item.text
             own = self._used[name]
-            # The value of a variable is not a hidden input.
-            example = ", ".join(dict.fromkeys(own)) if comment and own and self._variables.issuperset(own) else ""
+            # What takes no arguments has no hidden input.
+            example = ", ".join(self._without_input[each] for each in dict.fromkeys(own) if each in self._without_input)
+            example = example if comment and self._without_input.keys() >= {*own} else ""
             rule = _with_rule(text, self._rules[name], self._share(name), example)
-            looks = own or "student" in self._plain.needs[name]
-            items += top_statements("".join([_LOOKS_AT_NOTHING * (not looks), comment * (not example), rule]))
+            looks = bool(own) or "student" in self._plain.needs[name]
+            missing = _LOOKS_AT_NOTHING if not looks else _ASSERTS_NOTHING if name not in self._asserting else ""
+            items += top_statements("".join([missing, comment * (not example), rule]))
         wanted = [*autouse, *map(self._plain.name_in_checks, tests)]
         text = source_of_file(docstring, statements_needed(items, wanted))
         return with_todos(text, of_checks=True) if tests else ""
@@ -338,6 +370,11 @@ class Port:
         wanted = statements_needed(code, map(self._plain.name_in_probe, self._beside))
         text = source_of_file("Runs beside the student's code.", wanted)
         return with_todos(text, of_checks=False, data=self._data) if items else ""
+
+
+def _takes_no_arguments(node: ast.stmt) -> bool:
+    """Return whether a statement defines a function that is called without arguments."""
+    return isinstance(node, Function) and not ast.unparse(node.args)
 
 
 def _looks_at_gradients(node: ast.AST) -> bool:
@@ -364,6 +401,21 @@ def _comments_in(text: str) -> Iterator[tuple[int, str]]:
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string.rstrip()
+
+
+def _has_code(source: str, code: str) -> bool:
+    """Return whether Python source has all statements of some code."""
+    try:
+        return all(ast.unparse(node) in ast.unparse(ast.parse(source)) for node in ast.parse(code).body)
+    except SyntaxError:  # a text
+        return False
+
+
+def _text_literal(text: str) -> str:
+    """Return the source of a string literal, which has several lines if the text has."""
+    if "\n" not in text:
+        return json.dumps(text, ensure_ascii=False)
+    return f'"""\\\n{text.replace(chr(92), chr(92) * 2).replace(chr(34) * 3, chr(39) * 3)}\n"""'
 
 
 def _is_autouse(fixture: ast.AST) -> bool:
@@ -581,6 +633,12 @@ def with_todos(text: str, *, of_checks: bool, data: Container[str] = ()) -> str:
     for place, todo in dict.fromkeys((above[line], todo) for line, todo in todos):
         edits.comment(place, f"TODO: {todo}")
     return edits.result()
+
+
+def lines_with_titles(text: str, titles: Collection[str]) -> Iterator[int]:
+    """Yield the numbers of the lines in a file that are docstrings with one of these titles."""
+    made = {docstring_of(title) for title in titles}
+    yield from (number for number, line in enumerate(text.split("\n"), 1) if line.strip() in made)
 
 
 def todos_of(text: str) -> Iterator[tuple[int, str]]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from grader.author.port.asserts import convert_to_pytest, must_be_first
 from grader.author.port.frames import draws_figures, needs_data_frames
-from grader.author.port.text import Edits, TopStatement, indent_block, source_of_file, top_statements
+from grader.author.port.text import Edits, TopStatement, docstring_of, indent_block, source_of_file, top_statements
 from grader.course.answers import first_line_number, lines_of, undefined_and_defined_names
 from grader.lint.lines import graph_attribute
 from grader.lint.scope import FIXTURE, CheckSource, ExprKind, Function, Scope, imported_names, parameters, scopes
@@ -63,6 +63,7 @@ class Tests:
         defined: the names of the reference, where there is one.
         module: the only module that student code is in; "" if any may be that is not a library.
         data: names of the data files that students have.
+        titles: the titles of checks, by the name of the test; one that is not named has a title made from its name.
 
     Attributes:
         items: its statements, without imports of student code; methods of test classes are functions.
@@ -75,8 +76,15 @@ class Tests:
         CourseError: there is nothing to port.
     """
 
-    def __init__(self, text: str, defined: Collection[str] = (), module: str = "", data: Collection[str] = ()) -> None:
-        self._module = module
+    def __init__(
+        self,
+        text: str,
+        defined: Collection[str] = (),
+        module: str = "",
+        data: Collection[str] = (),
+        titles: Mapping[str, str] | None = None,
+    ) -> None:
+        self._module, self._titles = module, titles or {}
         try:
             text = self._with_imports_at_top(convert_to_pytest(text))
             whole = top_statements(text)
@@ -285,7 +293,7 @@ class Tests:
         if item.name in self.tests:
             above = node.decorator_list[0] if node.decorator_list else node
             edits.insert(edits.start(above) - bool(node.decorator_list), '@check("C1")\n')
-            _insert_title(edits, item, node)
+            self._insert_title(edits, item, node)
         self._rewrite_decorators(edits, item, node)
         self._rewrite_body(edits, node, self.needs, "student.")
         own, keeps = dict(self._replace_seeded_draws(edits, node)), self.keeps_seed(node)
@@ -311,6 +319,17 @@ class Tests:
                     edits.comment(statement.lineno, f"TODO: {words}")
                 edits.drop(statement) if len(block) > 1 else edits.replace(statement, "pass")
         return edits.result()
+
+    def _insert_title(self, edits: Edits, item: TopStatement, test: Function) -> None:
+        """Insert a docstring into a test that has none: its title."""
+        if ast.get_docstring(test) is not None:
+            return
+        title = self._titles.get(item.name) or item.name.removeprefix("test").strip("_").replace("_", " ").capitalize()
+        first = test.body[0]
+        row, rows = first_line_number(first), lines_of(item.text)
+        while not rows[row - 2].strip() or rows[row - 2].lstrip().startswith("#"):
+            row -= 1
+        edits.insert_at_line(row, f"{' ' * first.col_offset}{docstring_of(title or 'All')}\n")
 
     def keeps_seed(self, node: ast.AST) -> bool:
         """Return whether a test must keep its seed of PyTorch.
@@ -473,18 +492,6 @@ class Tests:
         short = name.removeprefix("test").strip("_")
         taken = short in {*self._names.values(), *self._helpers} or keyword.iskeyword(short)
         return f"try_{short}" if taken or not short.isidentifier() else short
-
-
-def _insert_title(edits: Edits, item: TopStatement, test: Function) -> None:
-    """Insert a docstring into a test that has none: a title made from the test's name."""
-    if ast.get_docstring(test) is not None:
-        return
-    title = item.name.removeprefix("test").strip("_").replace("_", " ").capitalize() or "All"
-    first = test.body[0]
-    row, rows = first_line_number(first), lines_of(item.text)
-    while not rows[row - 2].strip() or rows[row - 2].lstrip().startswith("#"):
-        row -= 1
-    edits.insert_at_line(row, f'{" " * first.col_offset}"""{title}"""\n')
 
 
 def is_seed_call(node: ast.stmt) -> bool:

@@ -112,6 +112,13 @@ class Edits:
         return b"".join([*parts, self._bytes[done:last]]).decode()
 
 
+def docstring_of(title: str) -> str:
+    """Return the source of a docstring of one line."""
+    text = title.replace('"', "'")
+    prefix = "r" if "\\" in text else ""
+    return f'{prefix}"""{text}"""'
+
+
 def indent_block(block: str, columns: int) -> str:
     """Return a block of statements indented by more columns.
 

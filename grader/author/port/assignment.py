@@ -1,0 +1,444 @@
+"""What a notebook of otter-grader or nbgrader has: the solution, tests, points, and the words of its questions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from grader.author.port.cells import (
+    LONGEST_HEADING,
+    SolutionCell,
+    divide_at_headings,
+    has_body,
+    has_heading,
+    heading_of,
+    pictures_in,
+    question_lines,
+)
+from grader.author.port.rewrite import is_seed_call, loaded_variables
+from grader.author.port.text import TopStatement, missing_packages, statements_needed, top_statements
+from grader.course.answers import undefined_and_defined_names
+from grader.intake.cells import python_of
+from grader.lint.asserts import asserting_functions
+from grader.lint.scope import Function, imported_names
+from grader.model.errors import CourseError
+
+MODULE = "solution"
+"""From which the test file of a notebook imports what students write."""
+_DEFINED = re.compile(r"""(["'])([A-Za-z_]\w*)\1 in (?:vars|globals|locals|dir)\(\)""")
+"""How a test of a notebook asks whether students wrote a variable."""
+_MOST_WORDS, _SHOWN_WORDS = 6, 50
+"""Of words that belong to no question: the most cells that are named, and the letters of each."""
+
+
+@dataclass
+class Question:
+    """A question of a notebook.
+
+    Attributes:
+        name: its name in the notebook; "" if it has none.
+        heading: the first heading among its words; "" if it has none.
+        lines: its words, as the lines of a rule; [] if it has none.
+        solved: the names that its solution binds.
+        points: the points that a person gives; None if tests give them.
+        answer: the model answer of a question that a person grades; "" if it has none.
+    """
+
+    name: str = ""
+    heading: str = ""
+    lines: list[str] = field(default_factory=list)
+    solved: set[str] = field(default_factory=set)
+    points: Fraction | None = None
+    answer: str = ""
+
+
+@dataclass
+class Assignment:
+    """An assignment that was read from a notebook.
+
+    Attributes:
+        kind: "otter" or "nbgrader".
+        code: the cells besides tests.
+        solved: the names that cells of the solution bind.
+        skeletons: functions and classes of which students have a part: their source with TODOs, by name.
+        tests: the code of each test, by a name that a function can have.
+        questions: the question of each test, by the name of the test.
+        all_questions: all questions, in the notebook's order.
+        by_hand: the questions that a person grades.
+        pictures: the addresses of the pictures that questions show.
+        points: the points of tests, by name, if the notebook says them; those of a cell or question are divided among
+            its tests.
+        hidden: the names of the tests that students do not see.
+        files: the data files and folders that it lists.
+        notes: sentences on what a person has to do, or decide.
+        autotests: for each cell with nbgrader's autotests, a sentence on what to do.
+    """
+
+    kind: str
+    code: list[str] = field(default_factory=list)
+    solved: set[str] = field(default_factory=set)
+    skeletons: dict[str, str] = field(default_factory=dict)
+    tests: dict[str, str] = field(default_factory=dict)
+    questions: dict[str, Question] = field(default_factory=dict)
+    by_hand: list[Question] = field(default_factory=list)
+    pictures: list[str] = field(default_factory=list)
+    points: dict[str, Fraction] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
+    files: list[str] = field(default_factory=list)
+    _given: list[str] = field(default_factory=list)
+    _cells_before: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    autotests: list[str] = field(default_factory=list)
+    all_questions: list[Question] = field(default_factory=list)
+    _question: Question = field(default_factory=Question)
+    _all_tests: dict[str, str] = field(default_factory=dict)
+    _cells: dict[str, int] = field(default_factory=dict)
+    _between: list[str] = field(default_factory=list)
+    _left_out: list[str] = field(default_factory=list)
+
+    def begin_question(self, name: str = "") -> Question:
+        """Begin a question, to which the following cells belong, and return it.
+
+        The words that stand above it belong to it from the last heading on. Those above that heading are left out.
+        """
+        self._question = Question(name)
+        self.all_questions.append(self._question)
+        cells = [divide_at_headings(cell) for cell in self._between]
+        parts = [part for cell in cells for part in cell]
+        first = max((number for number, part in enumerate(parts) if has_heading(part)), default=0)
+        self._between = []
+        self._left_out += parts[:first]
+        self.add_words("\n\n".join(parts[first:]))
+        return self._question
+
+    def end_question(self) -> None:
+        """End a question: the following cells belong to none."""
+        self._question = Question()
+
+    def add_words(self, markdown: str) -> None:
+        """Add a cell of Markdown to the words of the question."""
+        self._question.heading = self._question.heading or heading_of(markdown)
+        self._question.lines += [line for line in question_lines(markdown) if line.strip()]
+        self.pictures += pictures_in(markdown)
+
+    def add_words_between(self, markdown: str) -> None:
+        """Add a cell of Markdown that stands in no question, and may belong to the next one."""
+        self._between.append(markdown)
+
+    def leave_out_words_between(self) -> None:
+        """Record that the words which stand in no question belong to none."""
+        self._left_out += self._between
+        self._between = []
+
+    def has_words_between(self) -> bool:
+        """Return whether words stand below the last question that may belong to the next one."""
+        return any(map(str.strip, self._between))
+
+    def add_code(self, source: str, *, is_solution: bool) -> None:
+        """Add a code cell that is not a test.
+
+        If it is part of the solution, the names that it binds are recorded, too.
+        """
+        cell = SolutionCell(source)
+        self.code.append(cell.code)
+        if is_solution:
+            self.solved |= cell.solved
+            self.skeletons |= cell.skeletons
+            self._question.solved |= cell.solved
+        self._given.append(cell.given if is_solution else cell.code)
+
+    def add_given_cell(self, source: str, number: int) -> None:
+        """Add a code cell that students get as it is, which may be an example of invalid Python.
+
+        Args:
+            source: the source of the cell.
+            number: the number of the cell in the notebook.
+        """
+        text = python_of(source).text
+        if problem := _syntax_problem(text):
+            self.notes.append(f"cell {number} is not valid Python ({problem}), and no solution or test: it is left out")
+        else:
+            self.add_code(text, is_solution=False)
+
+    def add_test(
+        self,
+        name: str,
+        source: str,
+        points: Fraction | None = None,
+        *,
+        is_hidden: bool = False,
+        cell: int | None = None,
+    ) -> str:
+        """Add a test under a unique function name, and return that name.
+
+        The function name is made from the test's name in the notebook.
+
+        Args:
+            name: the name in the notebook.
+            source: its code.
+            points: the points of the test, if the notebook says them.
+            is_hidden: True if students do not see it.
+            cell: the number of the cell in which it stands with others; None if it stands alone.
+        """
+        plain = re.sub(r"\W", "_", name) or "cell"
+        number = 1
+        while (key := f"test_{plain}" + (f"_{number}" if number > 1 else "")) in self.tests:
+            number += 1
+        self.tests[key] = self._all_tests[key] = _DEFINED.sub(r"\2 is not None", source)
+        self._cells_before[key] = len(self.code)
+        self._cells[key] = cell if cell is not None else -len(self._cells) - 1
+        self.questions[key] = self._question
+        if points is not None:
+            self.points[key] = points
+        if is_hidden:
+            self.hidden.add(key)
+        return key
+
+    def given_code(self) -> str:
+        """Return the code that students get as it is, such as imports.
+
+        It is neither solution nor a test.
+        """
+        return "\n\n".join(self._given)
+
+    def given_names(self) -> set[str]:
+        """Return the names that are bound only by code which students get as it is."""
+        given = {name for item in top_statements(self.given_code(), with_parameters=False) for name in item.binds}
+        return given - self.solved
+
+    def titles(self) -> dict[str, str]:
+        """Return a title for the check of each test, by the name of the test.
+
+        It is the heading of its question, or the names that the question's solution binds. Several tests with one title
+        are numbered.
+        """
+        heads = {test: self._title_of(question) for test, question in self.questions.items()}
+        titles, counts = dict[str, str](), Counter(heads.values())
+        for test, head in heads.items():
+            number = 1 + sum(heads[other] == head for other in titles)
+            titles[test] = (f"{head}, test {number}" if counts[head] > 1 else head) if head else ""
+        return titles
+
+    @staticmethod
+    def _title_of(question: Question) -> str:
+        names = ", ".join(f"`{name}`" for name in sorted(question.solved))
+        return question.heading or (names if len(names) <= LONGEST_HEADING else "") or question.name
+
+    def drop_tests_without_asserts(self) -> None:
+        """Drop each test that asserts nothing, if another one of its cell or its question asserts something.
+
+        Its points go to the others of its cell, or else of its question.
+        """
+        functions = [_as_function(name, source) for name, source in self.tests.items()]
+        asserting = asserting_functions("\n\n".join([self.given_code(), *functions]))
+        for test in [test for test in self.tests if test not in asserting]:
+            left = [other for other in self.tests if other in asserting]
+            others = [other for other in left if self._cells[other] == self._cells[test]]
+            others = others or [other for other in left if self.questions[other] is self.questions[test]]
+            if not others:
+                continue  # which is left to do in the check file
+            points = self.points.pop(test, Fraction(0))
+            self.points |= {other: self.points.get(other, Fraction(0)) + points / len(others) for other in others}
+            del self.tests[test], self.questions[test]
+            names = ", ".join(other.removeprefix("test_") for other in others)
+            self.notes.append(
+                f"the test {test.removeprefix('test_')} asserts nothing, so that every answer would pass it: it is not "
+                f"a check, and {names} {'has' if len(others) == 1 else 'have'} its points ({float(points):g})"
+            )
+
+    def words_sentences(self) -> Iterator[str]:
+        """Yield a sentence on the words of the notebook that belong to no question, if there are such words."""
+        lines = [question_lines(words) for words in self._left_out if has_body(words)]
+        first = [textwrap.shorten(" ".join(each).strip("- "), _SHOWN_WORDS, placeholder=" ...") for each in lines]
+        if first:
+            more = f", and {len(first) - _MOST_WORDS} more" if len(first) > _MOST_WORDS else ""
+            yield (
+                "these words stand above another heading or below the last question, and are not in the task: "
+                f"{'; '.join(map(repr, first[:_MOST_WORDS]))}{more}. Put what students need into the task, or on the "
+                "page of the module"
+            )
+
+    def by_hand_sentences(self) -> Iterator[str]:
+        """Yield a sentence for each question that a person grades.
+
+        If questions show pictures, the last sentence is about the pictures.
+        """
+        for question in self.by_hand:
+            points = float(question.points or 0)
+            what = "its rule has `by: staff`" if points else "it has no points, and so no rule"
+            yield f"{question.name} ({points:g} points) is graded by a person: {what}"
+        if self.pictures:
+            shown = ", ".join(dict.fromkeys(self.pictures))
+            yield f"questions show pictures ({shown}), which a task cannot: put them on a page, or describe them"
+
+    def later_change_sentences(self) -> Iterator[str]:
+        """Yield a sentence for each variable that a test uses and a later cell of the notebook changes."""
+        looked: dict[str, list[str]] = {}
+        for name, source in self.tests.items():
+            later = self.code[self._cells_before[name] :]
+            changed = {
+                each for cell in later for item in top_statements(cell, with_parameters=False) for each in item.binds
+            }
+            used = _names_used(_as_function(name, source))
+            for each in sorted(used & self._tested_variables() & changed):
+                looked.setdefault(each, []).append(name.removeprefix("test_"))
+        for each, names in looked.items():
+            yield (
+                f"a cell below {', '.join(names)} changes `{each}`, and checks see its last value: give the later one "
+                "another name, or write a function for each step"
+            )
+
+    def _items(self) -> list[TopStatement]:
+        # A parameter that is called as a variable of the notebook does not need that.
+        return [item for cell in self.code for item in top_statements(cell, with_parameters=False)]
+
+    def _names_used_by_tests(self) -> set[str]:
+        """Return the names that tests use and do not define."""
+        texts = [_as_function(name, source) for name, source in self.tests.items()]
+        return {name for text in texts for name in _names_used(text)}
+
+    def _tested_variables(self) -> set[str]:
+        """Return the variables that tests use and that come from the solution.
+
+        The solution binds them, or they are computed from what it binds.
+        """
+        items = [item for item in self._items() if not imported_names(item.node)]
+        students = self.solved | {item.name for item in items if item.name}
+        while more := {name for item in items if item.uses & students for name in item.binds} - students:
+            students |= more
+        return students & self._names_used_by_tests() & {name for item in items if not item.name for name in item.binds}
+
+    def modules(self, folder: Path) -> list[str]:
+        """Return the names of the Python files in a folder that the notebook imports.
+
+        Files that one of these files imports are among them.
+        """
+        found, texts = dict[str, None](), [item.text for item in self._items() if imported_names(item.node)]
+        while texts:
+            nodes = [node for node in ast.walk(ast.parse(texts.pop())) if isinstance(node, ast.Import | ast.ImportFrom)]
+            names = {f"{root}.py" for node in nodes for root in missing_packages(node)} - found.keys()
+            for name in sorted(name for name in names if (folder / name).is_file()):
+                found[name] = None
+                texts.append((folder / name).read_text(encoding="utf-8"))
+        return list(found)
+
+    def reference(self, data: Collection[str] = ()) -> str:
+        """Return the source of the reference.
+
+        It has the functions, the classes, the tested variables, and the statements that these need.
+
+        Args:
+            data: names of the data files. Variables that are loaded from them and used by tests belong to the
+                reference, too.
+        """
+        tested = [
+            item for source in self._all_tests.values() for item in top_statements(source) if imported_names(item.node)
+        ]
+        own = self._items()
+        items = [*tested, *own]  # a test may import what the solution uses
+        names = [item.name for item in items if isinstance(item.node, (Function, ast.ClassDef))]
+        names += sorted(self._tested_variables() | (loaded_variables(own, data) & self._names_used_by_tests()))
+        kept = statements_needed(items, names)
+        unused = [item for item in own if imported_names(item.node) and item not in kept]
+        imports = [item for item in unused if not missing_packages(item.node, data)]
+        # The numbers of a variable may come from a seed that stands above it.
+        seeds = [item for item in own if is_seed_call(item.node)] if self._tested_variables() else []
+        chosen = [item for item in items if item in kept or item in imports or item in seeds]
+        return "\n\n".join(dict.fromkeys(item.text.rstrip("\n") for item in chosen)) + "\n"
+
+    def _tests_with_earlier_statements(self, known: Collection[str]) -> dict[str, str]:
+        """Return the code of each test by name, with what it needs of earlier tests.
+
+        The statements of earlier tests are put before its own.
+
+        Args:
+            known: names that other cells bind.
+        """
+        earlier, whole = list[TopStatement](), dict[str, str]()
+        for name, source in self._all_tests.items():
+            undefined = _names_used(_as_function(name, source)) - set(known)
+            needed = statements_needed(earlier, undefined)
+            whole[name] = "\n".join([*(item.text.rstrip("\n") for item in needed), source])
+            earlier += top_statements(source, with_parameters=False)
+        return {name: whole[name] for name in self.tests}
+
+    def test_file(self) -> str:
+        """Return a plain pytest file with a function for each test.
+
+        It also has the notebook's variables that these functions use.
+        """
+        items, used, variables = self._items(), self._names_used_by_tests(), self._tested_variables()
+        imports = dict.fromkeys(item.text.rstrip("\n") for item in items if imported_names(item.node))
+        whole = self._tests_with_earlier_statements({name for item in items for name in item.binds})
+        bodies = [_as_function(name, source) for name, source in whole.items()]
+        needed = sorted(({item.name for item in items if item.name} & used) | variables)
+        own = [f"from {MODULE} import {', '.join(needed)}"] if needed else []
+        plain = [item for item in items if not item.name and not imported_names(item.node)]
+        given = [item.text.rstrip("\n") for item in statements_needed(plain, used - variables)]
+        return "\n".join([*imports, *own, "", *given, "", "", "\n\n\n".join(bodies), ""])
+
+
+def python_of_cell(source: str, number: int) -> str:
+    """Return the code of a cell as plain Python, without the magics of IPython.
+
+    Args:
+        source: the source of the cell.
+        number: the number of the cell, which the error names.
+
+    Raises:
+        CourseError: it is not Python.
+    """
+    text = python_of(source).text
+    if problem := _syntax_problem(text):
+        raise CourseError(f"cell {number} of the notebook is not valid Python ({problem}); fix it there")
+    return text
+
+
+def _syntax_problem(text: str) -> str:
+    """Return what is wrong with Python source, and the line; "" if it is valid."""
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        line = text.splitlines()[(error.lineno or 1) - 1 : error.lineno]
+        return f"{error.msg}: {''.join(line).strip()!r}"
+    return ""
+
+
+def number_of(points: object) -> Fraction | None:
+    """Return points as a number; None for a value that is not a number."""
+    try:
+        return Fraction(str(points)).limit_denominator(100)
+    except ValueError:
+        return None
+
+
+def _as_function(name: str, source: str) -> str:
+    """Return the source of a function with the code of a test."""
+    return f"def {name}():\n{textwrap.indent(_indentable_code(source), '    ')}"
+
+
+def _names_used(text: str) -> set[str]:
+    """Return the names that Python source uses and does not define.
+
+    Names of builtins are among them, since a student's function may be called `sum`.
+    """
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    own = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+    return undefined_and_defined_names(text)[0] | ({node.id for node in nodes} & {*vars(builtins)} - own)
+
+
+def _indentable_code(source: str) -> str:
+    """Return the code of a test in a form that can be indented.
+
+    Each string of several lines is written in one line.
+    """
+    tree = ast.parse(source)
+    texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return ast.unparse(tree) if any("\n" in str(node.value) for node in texts) else source.strip("\n")
