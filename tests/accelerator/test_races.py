@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 import threading
@@ -590,4 +591,47 @@ def test_a_leaf_that_two_streams_use_in_one_forward(name: str, backward: str) ->
                 torch.autograd.grad(loss, x)
             else:
                 loss.backward()
+    assert ["AccumulateGrad node's stream does not match" in str(one.message) for one in told] == [True] * warns
+
+
+def _with_streams(
+    copy: Callable[[torch.Tensor], torch.Tensor], *indices: int
+) -> Callable[[torch.Tensor], torch.Tensor]:
+    """A call on the first stream that the program makes on each of some devices."""
+
+    def call(x: torch.Tensor) -> torch.Tensor:
+        sides = [cuda.Stream(index) for index in indices]
+        assert len({side.stream_id for side in sides}) == 1
+        assert len({side.cuda_stream for side in sides}) == len(sides)
+        with contextlib.ExitStack() as stack:
+            for side in sides:
+                stack.enter_context(cuda.stream(side))
+            cuda.synchronize(0)
+            made = copy(x)
+            for index in range(2):
+                cuda.synchronize(index)
+            return made
+
+    return call
+
+
+OLD = not hasattr(torch._C, "_override_stale_capture_stream")
+BETWEEN_DEVICES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], bool]] = {
+    "default streams": (lambda x: x.to("cuda:1"), OLD),
+    "a side stream there": (_with_streams(lambda x: x.to("cuda:1"), 1), True),
+    "the first stream of each": (_with_streams(lambda x: x.to("cuda:1"), 0, 1), OLD),
+    "an operator between": (lambda x: (x * 2).to("cuda:1"), False),
+    "to the host": (lambda x: x.cpu(), False),
+    "to the host, on a side stream": (_with_streams(lambda x: x.cpu(), 0), True),
+}
+
+
+@pytest.mark.parametrize("name", BETWEEN_DEVICES)
+@in_mode("cuda")
+def test_a_leaf_that_is_copied_to_another_device(name: str) -> None:
+    """PyTorch compares the streams of two devices: 2.10 by device and id, newer ones by id alone."""
+    copy, warns = BETWEEN_DEVICES[name]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        copy(fresh().requires_grad_()).sum().backward()
     assert ["AccumulateGrad node's stream does not match" in str(one.message) for one in told] == [True] * warns

@@ -44,8 +44,7 @@ class Stream(Unpicklable):
         machine = the_machine()
         index = machine.index_of(device if device_index is None else device_index)
         if stream_id is None:
-            machine.streams += 1
-            stream_id = machine.streams
+            machine.streams[index] = stream_id = machine.streams.get(index, 0) + 1
             # A new stream has nothing to do; from now on `synchronize` waits for it, too.
             machine.clock.ready[index, stream_id] = machine.clock.host
             if not machine.races.several:
@@ -69,8 +68,8 @@ class Stream(Unpicklable):
 
     @property
     def cuda_stream(self) -> int:
-        """The number of the stream; 0 is the default stream."""
-        return self.stream_id
+        """The address of the stream, which differs from those of other devices; 0 is a default stream."""
+        return self.stream_id and self.device_index << 32 | self.stream_id
 
     def synchronize(self) -> None:
         """Block the host until all work that was submitted to the stream is done."""
@@ -141,7 +140,7 @@ class Stream(Unpicklable):
         return hash(self.queue)
 
     def __repr__(self) -> str:
-        return f"<torch.{self.device.type}.Stream device={self.device} cuda_stream={self.stream_id:#x}>"
+        return f"<torch.{self.device.type}.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
 
 
 class AnyEvent(Unpicklable):

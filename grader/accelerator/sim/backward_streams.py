@@ -26,6 +26,9 @@ _STALE = (
     "the capturing stream."
 )
 
+_COMPARES_DEVICES = not hasattr(torch._C, "_override_stale_capture_stream")
+"""Whether the default streams of two devices count as different. An older PyTorch compares streams, not their ids."""
+
 _ACCUMULATES = (1 << 64) - 1
 """The sequence number of nodes that accumulate into a leaf."""
 
@@ -85,6 +88,10 @@ class StreamsOfForward:
         self._caller = dict(here.streams)
         if self._history:
             here.switch_streams = self._switch_to_node
+        # Without a second stream, only devices can differ. The graph is searched as long as a warning is possible.
+        if self._history or (
+            _COMPARES_DEVICES and len(self._machine.devices) > 1 and not _warn_once.cache_info().currsize
+        ):
             self._compare_streams_of_leaves()
 
     def __exit__(self, *unused: object) -> None:
@@ -96,8 +103,8 @@ class StreamsOfForward:
 
         The streams of these nodes are recorded, too. The first node that uses a leaf makes the AccumulateGrad node of
         the leaf, unless an earlier graph kept it alive. In PyTorch's engine, `InputBuffer::add` compares the stream of
-        the AccumulateGrad node with that of each node that adds to the gradient. In a capture, `_switch_to_accumulator`
-        warns.
+        the AccumulateGrad node with that of each node that adds to the gradient, also if that is on another device, as
+        for `leaf.to("cuda:1")`. In a capture, `_switch_to_accumulator` warns.
         """
         differs = False
         for node, users in _users_of_leaves(self._outputs, self._inputs).items():
@@ -106,10 +113,26 @@ class StreamsOfForward:
                 continue  # a leaf on the CPU
             numbers = {user._sequence_nr() for user in users}
             record_streams_of_accumulator(node, self._history.streams_at(min(numbers)))
-            stream = node.metadata[_STREAMS].get(place.index, 0)
-            differs |= any(self._history.streams_at(number).get(place.index, 0) != stream for number in numbers)
+            stream = (place.index, node.metadata[_STREAMS].get(place.index, 0))
+            differs |= any(_differ(self._queue_of_node(user, place.index), stream) for user in users)
         if differs and self._machine.capture is None:
             _warn_of_mismatch()
+
+    def _queue_of_node(self, node: Any, index: int) -> Queue:
+        """Return the queue of an autograd node, on the device of the first tensor on a device that forward returned.
+
+        PyTorch's `Node::stream` returns the same. A copy to the host has no stream there, and its backward runs on the
+        current one.
+
+        Args:
+            node: the node.
+            index: the index of the device of the gradient that the node computes.
+        """
+        found = (one.device for one in node._input_metadata)
+        made_on = next((device.index for device in found if self._machine.is_simulated(device)), None)
+        if made_on is None:
+            return (index, self._caller.get(index, 0))
+        return (made_on, self._history.streams_at(node._sequence_nr()).get(made_on, 0))
 
     def _switch_to_node(self) -> None:
         """Switch to the streams of the autograd node that runs now.
@@ -179,6 +202,15 @@ class StreamsOfForward:
         if not overrides() and not new[1]:
             raise RuntimeError(_STALE.format(name=self._node.name()))
         return bool(overrides())
+
+
+def _differ(one: Queue, other: Queue) -> bool:
+    """Return whether PyTorch's engine takes two streams for different ones.
+
+    From PyTorch 2.13 on, it compares only their ids. Those of two default streams are equal, and so are those of the
+    first streams that a program made on each of two devices.
+    """
+    return one != other if _COMPARES_DEVICES else one[1] != other[1]
 
 
 def _users_of_leaves(outputs: Sequence[Any], inputs: Sequence[Any]) -> dict[Any, list[Any]]:

@@ -104,7 +104,7 @@ class Machine:
         self.spec = spec
         self.here = ThreadState()
         self.devices = [Device(kind, index, spec, self.here) for index in range(indices)]
-        self.streams = 0
+        self.streams: dict[int, int] = {}  # how many the program made on each device
         # Weak: a storage is freed with the last tensor that looks at it, and nobody else may hold its block.
         self.blocks: dict[int, weakref.ref[Block]] = {}
         self.clock = Clock()
