@@ -186,7 +186,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
         The machine, with the virtual clock and the counts; None in mode "none".
 
     Raises:
-        RuntimeError: an accelerator is simulated in this process already.
+        RuntimeError: an accelerator is simulated in this process already, perhaps by another copy of this package.
         ValueError: an unknown mode, or fewer than one index.
     """
     # No machine: a device that is not there has nothing to count.
@@ -199,6 +199,11 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
         raise ValueError(f"indices is from 1 to 16, not {indices}")
     if machine_or_none() is not None:
         raise RuntimeError("the simulated accelerator is on already; a process has one, and for good")
+    if hasattr(torch, INNER):
+        raise RuntimeError(
+            "CUDA is simulated in this process already: by tensorgrade for simulated-cuda, or the other way round; "
+            "start the process with one of the two"
+        )
     # PrivateUse1 is the place that PyTorch keeps for devices that it does not know. It can be renamed once, and CUDA's
     # name is taken, so the device is `sim` for C++ in every mode.
     _setup_privateuseone_for_python_backend(

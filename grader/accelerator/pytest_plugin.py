@@ -2,12 +2,16 @@
 
 In a project's `pyproject.toml`, under `[tool.pytest.ini_options]`, `accelerator = "a100"` stands for the option.
 Without either nothing is imported and nothing changes.
+
+The distribution simulated-cuda has a copy of this module. If pytest loads both, the first one adds the options and
+simulates; the other one does nothing.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -22,6 +26,9 @@ if "GRADER_ACCELERATOR" in os.environ:
     # The process gets the device of the one that started it, as xdist's do: this import makes it, of modules that must
     # not be half imported by then.
     importlib.import_module("torch")
+
+SIMULATES_CUDA = True
+"""What the copies of this module know each other by."""
 
 _ANY = "cuda"
 _OFF = "none"
@@ -40,8 +47,10 @@ _SUMMARY = {
 """What the last line counts, and the word for one of it."""
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Add the options `--accelerator...` to pytest, and keys of the ini file for them."""
+    if not _is_first_copy(pluginmanager):
+        return
     group = parser.getgroup("simulated CUDA")
     group.addoption(
         "--accelerator",
@@ -81,8 +90,16 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         raise pytest.UsageError(f"simulated CUDA: {error}") from None
 
 
+def _is_first_copy(manager: pytest.PytestPluginManager) -> bool:
+    """Return whether pytest loaded this module before any other copy of it."""
+    copies = (plugin for _, plugin in manager.list_name_plugin() if getattr(plugin, "SIMULATES_CUDA", False))
+    return next(copies, None) is sys.modules[__name__]
+
+
 def _simulated_gpu(config: pytest.Config) -> str:
-    """Return the name of the GPU to simulate, from the option or the ini file; "" for none."""
+    """Return the name of the GPU that this module simulates, from the option or the ini file; "" for none."""
+    if not _is_first_copy(config.pluginmanager):
+        return ""
     given = config.known_args_namespace.accelerator
     chosen = str(config.getini("accelerator") if given is None else given)
     return "" if chosen == _OFF else chosen
@@ -90,7 +107,8 @@ def _simulated_gpu(config: pytest.Config) -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker `real_gpu`, and set the counts of this session to zero."""
-    config.addinivalue_line("markers", _MARKER)
+    if _is_first_copy(config.pluginmanager):
+        config.addinivalue_line("markers", _MARKER)
     config.stash[_COUNTS] = Counter()
 
 

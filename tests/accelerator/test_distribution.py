@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -65,10 +66,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def run_pytest(installed: Path, folder: Path, *options: str) -> str:
-    """Run pytest with the unpacked wheel, and without this repository."""
+def run_pytest(installed: Path, folder: Path, *options: str, more: Sequence[Path] = ()) -> str:
+    """Run pytest with the unpacked wheel; this repository is importable only if it is in `more`."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "GRADER_"))}
-    environment["PYTHONPATH"] = str(installed)
+    environment["PYTHONPATH"] = os.pathsep.join(map(str, (installed, *more)))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:tensorgrade", *options]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False).stdout
 
@@ -90,3 +91,31 @@ def test_the_package_names_nothing_of_the_grader(installed: Path) -> None:
     assert sorted(path.name for path in installed.iterdir())[0] == "simulated_cuda"
     for path in installed.rglob("*.py"):
         assert "grader." not in path.read_text(encoding="utf-8"), path
+
+
+BOTH = """
+import os, subprocess, sys
+import pytest, torch
+
+def test_one_device():
+    assert torch.cuda.get_device_name() == "NVIDIA A100-SXM4-40GB"
+    from grader.accelerator import cuda_is_simulated
+    import simulated_cuda
+    assert cuda_is_simulated() and not simulated_cuda.cuda_is_simulated()
+    with pytest.raises(RuntimeError, match="start the process with one of the two"):
+        simulated_cuda.enable("cuda")
+
+@pytest.mark.real_gpu
+def test_speed():
+    assert False
+"""
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_the_plugin_of_the_grader_beside_it(installed: Path, tmp_path: Path, processes: str) -> None:
+    """With both, the plugin that pytest loads first simulates, also in processes of pytest-xdist."""
+    (tmp_path / "test_it.py").write_text(BOTH, encoding="utf-8")
+    options = ["-p", "grader.accelerator.pytest_plugin", "--accelerator", "a100", "-n", processes]
+    printed = run_pytest(installed, tmp_path, *options, more=[ROOT])
+    assert "1 passed, 1 skipped" in printed, printed
+    assert printed.count("simulated CUDA: ") == 1, printed
