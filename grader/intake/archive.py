@@ -175,9 +175,10 @@ class _Folders:
         self._known: dict[str, PurePosixPath | None] = {"": ALL_OF_IT}
 
     def split_path(self, name: str) -> tuple[PurePosixPath, str] | None:
-        """Split an entry's path into folder and name.
+        """Split the path of a file in an archive into its folder and its name.
 
-        It is None if the path leads out of the archive, is junk, or lies too deep.
+        `src/double.py` becomes `(PurePosixPath("src"), "double.py")`. Return None if the file is left out: its path
+        leads out of the archive, is junk, or lies too deep.
         """
         folder, slash, file = name.replace("\\", "/").rpartition("/")
         if slash and not folder:  # an absolute path
@@ -220,8 +221,8 @@ def is_junk(name: str) -> bool:
 def code_stem(name: str) -> tuple[str, bool]:
     """Return a file name without its suffixes, and whether a suffix of code was among them.
 
-    For `double.py.html` these are `double` and True. For a name without a suffix, or with suffixes of texts or
-    documents alone, they are the stem and False. For a name with any other suffix they are "" and False.
+    `double.py.html` returns `("double", True)`. `double`, `double.txt` and `double.pdf` return `("double", False)`. A
+    name with any other suffix, such as `double.csv`, returns `("", False)`.
     """
     if not is_packed(name) and (match := _CODE_IN.match(name)):
         return match[1], True
@@ -253,7 +254,10 @@ def may_be_code(name: str, is_answer: Callable[[str], bool]) -> bool:
 
 
 def most_bytes(name: str) -> int:
-    """Return the largest size, in bytes, that a file with this name may have."""
+    """Return the size in bytes above which a file with this name is not read.
+
+    It is 32 MiB for an archive, and 8 MiB for any other file.
+    """
     return _MOST_PACKED if is_packed(name) else _MOST_TEXT
 
 
@@ -292,13 +296,15 @@ class LeftOut:
             self._known.clear()
 
     def path_and_reason(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
-        """Return the outermost left-out folder around a folder, and why it is left out.
+        """Return the left-out folder that a folder is in, and why its files are not read.
 
-        It may be the folder itself.
+        After `add(PurePosixPath("env"), "pyvenv.cfg")`, the folder `env/lib/torch` returns the path `env/pyvenv.cfg`
+        and "a virtual environment, whose files are not read".
 
         Returns:
-            The path and the reason; (None, "") if the folder's files are read. For a virtual environment, it is the
-            path that shows this, such as that of `pyvenv.cfg`. The reason is "" for solutions: they are not reported.
+            The outermost left-out folder, which may be the folder itself, and the reason; (None, "") if the folder's
+            files are read. For a virtual environment, it is the path that shows this. The reason is "" for a course's
+            solutions: they are not reported.
         """
         if folder not in self._known:
             self._known[folder] = self._path_and_reason_uncached(folder)

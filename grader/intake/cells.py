@@ -78,11 +78,11 @@ class Code:
 
 @dataclass(frozen=True)
 class CodeEdit:
-    """A part of a text that something else replaces.
+    """A replacement in the text of a cell: a node of its syntax tree, and other source.
 
     Attributes:
         node: the node that is replaced.
-        instead: the source that stands in its place.
+        instead: the source that stands in its place; "" to remove a statement.
     """
 
     node: ast.stmt | ast.expr
@@ -99,9 +99,10 @@ def tree_or_none(source: str) -> ast.Module | None:
 
 @functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises
 def python_of(source: str) -> Code:
-    """Return the Python text of a cell, without magics.
+    """Return the Python text of a cell, without IPython's magics.
 
-    The code that a timing magic runs stays in the text.
+    `%time f(x)` becomes `f(x)`, as the code that is timed stays. `%cd data` becomes a blank line, and is one of the
+    result's `left_out`.
 
     Args:
         source: the cell as the student typed it, or with the calls of `get_ipython()` that IPython writes for magics.
@@ -161,16 +162,21 @@ def _compiles(node: ast.stmt) -> bool:
 
 
 def listed_lines(left_out: tuple[str, ...]) -> str:
-    """Return a text with the first lines that were left out, and the number of the others."""
+    """Return the lines that were left out of a cell as one text, for a note to the student.
+
+    It has the first three lines, and the number of the others: `("!a", "!b", "!c", "!d")` becomes
+    "`!a`, `!b`, `!c` and 1 more".
+    """
     names = [f"`{line}`" for line in left_out[:3]]
     more = len(left_out) - len(names)
     return f"{', '.join(names)} and {more} more" if more else ", ".join(names)
 
 
 def apply_edits(text: str, edits: list[CodeEdit]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Replace nodes in a text by other source.
+    """Apply edits to a text, and return its lines, each with the line that it comes from.
 
-    Blank lines fill up for removed ones, so that the lines behind an edit move only if it adds lines.
+    If the two lines `x` and `y` replace `a()` in the first line of `a()`, `b()`, the result is `("x", "y", "b()")` and
+    `(1, 1, 2)`. Blank lines fill up for removed ones, so that the lines behind an edit move only if it adds lines.
 
     Args:
         text: the text from which the nodes were parsed.
@@ -213,9 +219,7 @@ def simple_statements(tree: ast.Module) -> Iterator[tuple[ast.stmt, bool]]:
 def statements_in_order(block: Sequence[ast.AST]) -> Iterator[ast.stmt]:
     """Yield the simple statements and definitions of a block, in the order of the text.
 
-    Those of the blocks in it are among them.
-
-    The statements inside of definitions are not among them.
+    Of `if a: f()`, this is `f()`. Of a function or a class, it is the definition, and not the statements inside.
     """
     todo = [*reversed(block)]
     while todo:
@@ -227,7 +231,10 @@ def statements_in_order(block: Sequence[ast.AST]) -> Iterator[ast.stmt]:
 
 
 def bindings(node: ast.stmt) -> set[str]:
-    """Return the names that a statement at the top of a module binds when it runs."""
+    """Return the names that a statement at the top of a module binds when it runs.
+
+    `a, b = f()` binds `{"a", "b"}`; `def f(x): y = x` binds `{"f"}`. A name that the statement deletes counts, too.
+    """
     names: set[str] = set()
     todo: list[ast.AST] = [node]
     while todo:
@@ -255,7 +262,10 @@ def bound_by(alias: ast.alias) -> str:
 
 
 def is_alone(node: ast.stmt, code: Code) -> bool:
-    """Return whether nothing but a comment shares a line with a statement."""
+    """Return whether nothing but a comment shares a line with a statement.
+
+    Only such a statement can be put into a `try` by `wrap_in_try`.
+    """
     first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
     before = code.lines[first].encode()[: node.col_offset]
     after = code.lines[last].encode("utf-8", "surrogatepass")[node.end_col_offset :].strip()
@@ -263,9 +273,12 @@ def is_alone(node: ast.stmt, code: Code) -> bool:
 
 
 def wrap_in_try(text: str, label: str) -> str:
-    """Return a statement in a `try`, so that an exception does not end the module.
+    """Put a statement into a `try`, so that an exception does not end the module.
 
-    The exception is printed behind `label`.
+    For `x = f()` and the label "In [3], line 2, was left out:" it returns:
+
+        try: x = f()
+        except Exception as _failed: print('In [3], line 2, was left out:', repr(_failed))
 
     A block with a string of several lines cannot be indented, and is returned unchanged.
     """
@@ -300,12 +313,14 @@ def dotted_name(node: ast.expr) -> str:
 
 
 def _without_cell_magics(source: str) -> tuple[str, list[str]]:
-    """Blank the `%%` magics at the top of a cell.
+    """Replace the `%%` magics at the top of a cell by blank lines.
 
-    The whole cell is blanked if a magic does not run the cell's body as Python.
+    A cell with `%%time` above `f()` becomes a blank line above `f()`. A magic that does not run the body as Python,
+    such as `%%bash`, blanks the whole cell.
 
     Returns:
-        The source with as many lines as before, and the blanked magics that may matter.
+        The source with as many lines as before; and the magics that blank the cell or have arguments, to note them as
+        left out.
     """
     lines, left_out = source.split("\n"), []
     for place, line in enumerate(lines):
@@ -332,7 +347,10 @@ def _written_file(lines: Sequence[str]) -> WrittenFile | None:
 
 
 def _replace_magics(source: str) -> str:
-    """Replace the magics of a cell by calls of `get_ipython()`; lines keep their numbers."""
+    """Replace the magics of a cell by calls of `get_ipython()`, so that it can be parsed.
+
+    `%cd data` becomes `get_ipython().run_line_magic('cd', 'data')`. Lines keep their numbers.
+    """
     lines = source.splitlines(keepends=True)
     try:
         from IPython.core.inputtransformer2 import TransformerManager
@@ -358,9 +376,10 @@ def _replace_magics(source: str) -> str:
 
 
 def _replace_magics_by_parser(source: str) -> str:
-    """Do what `_replace_magics` does, if IPython is missing.
+    """Replace magics as `_replace_magics` does, without IPython.
 
-    Each line at which Python's parser stops is taken for a magic.
+    It is used if IPython is missing, or if a line is too long for it. Each line at which Python's parser stops is taken
+    for a magic.
     """
     source = dedent(source)
     lines = source.split("\n")
@@ -381,7 +400,7 @@ def _replace_magics_by_parser(source: str) -> str:
 
 
 def _is_incomplete(lines: Sequence[str]) -> bool:
-    """Return whether the last of these lines does not end a statement.
+    """Return whether these lines end in the middle of a statement, as `f(1,` does.
 
     Then the next line cannot be a magic.
     """
@@ -395,7 +414,11 @@ def _is_incomplete(lines: Sequence[str]) -> bool:
 
 
 def _call_for_magic(line: str) -> str:
-    """Return the call of `get_ipython()` that stands for a magic in a line; "" without one."""
+    """Return the call of `get_ipython()` that stands for a magic in a line; "" without one.
+
+    `x = %time f()` becomes `x = get_ipython().run_line_magic('time', 'f()')`, and `!ls` becomes
+    `get_ipython().system('ls')`.
+    """
     indent, words = line[: len(line) - len(line.lstrip())], line.strip()
     target, equals, value = words.partition("=")
     if equals and value.lstrip()[:1] in ("%", "!") and words[0] not in "%!":
@@ -420,6 +443,9 @@ def _magic_call(words: str, *, assigned: bool = False) -> str:
 
 def _magic_edits(tree: ast.Module) -> tuple[list[CodeEdit], list[ast.stmt]]:
     """Return the edits that make a cell run without IPython.
+
+    `get_ipython().run_line_magic('time', 'f()')` is replaced by `f()`. A statement with any other magic is removed, or
+    becomes `pass` inside of a block.
 
     Args:
         tree: the syntax tree of the cell, in which magics are calls of `get_ipython()`.
@@ -446,7 +472,10 @@ def _magic_edits(tree: ast.Module) -> tuple[list[CodeEdit], list[ast.stmt]]:
 
 
 def _ipython_method(call: ast.Call) -> str:
-    """Return the method in a call `get_ipython().method()`; "" for any other call."""
+    """Return the method in a call `get_ipython().method()`; "" for any other call.
+
+    For `get_ipython().run_line_magic('cd', 'data')` it is "run_line_magic".
+    """
     match call.func:
         case ast.Attribute(ast.Call(ast.Name("get_ipython"), [], []), name):
             return name

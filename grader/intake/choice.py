@@ -27,12 +27,13 @@ _UNNAMED = Version()
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A file that may be the answer to an exercise.
+    """A file, or what a notebook has for one exercise, that may be the answer to the exercise.
 
     Attributes:
         path: the path as it was handed in.
         source: the source of the module.
-        how: the reason why it may be the answer, in words; "" if its name alone says it.
+        how: the reason why it may be the answer, in words, such as "by its name"; "" if the exercise's file name says
+            it.
         version: the version that its name states.
         module: the module made of a notebook, with the origins of its lines; None for a file.
         rank: the strength of the signs that it is of the exercise: 0 for its name, with functions of it, or a text that
@@ -98,9 +99,9 @@ def submissions_of(
 def _candidates(
     contents: Contents, course: Sequence[Exercise]
 ) -> tuple[dict[str, list[_Candidate]], list[tuple[PurePosixPath, str]]]:
-    """Return the candidates of each exercise by its id, and the files of no exercise.
+    """Return the files that may answer each exercise, by its id, and the files of no exercise.
 
-    Each of these files comes with the reason why it matches none.
+    Each of the latter is a pair of the path and the reason why the file matches no exercise.
     """
     candidates: dict[str, list[_Candidate]] = {}
     rest: dict[PurePosixPath, str] = {}
@@ -142,10 +143,10 @@ def _add_written_files(contents: Contents) -> None:
 
 
 def _candidates_to_ignore(exercise: Exercise, own: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the candidates that a better one displaces: those of rank 1.
+    """Return the candidates of rank 1 if a candidate of rank 0 answers the exercise; else [].
 
-    The better one has rank 0 and is not the unchanged starter; without it, the list is empty. Mostly, a file with the
-    exercise's name has rank 0, and one that only defines its functions has rank 1: see `_Candidate`.
+    Mostly, rank 0 is a file with the exercise's name, and rank 1 a file that only defines its functions. So `double.py`
+    displaces `notes.py`, unless `double.py` is the unchanged starter.
     """
     if any(one.rank == 0 and not is_starter(exercise, one.source) for one in own):
         return [one for one in own if one.rank == 1]
@@ -155,7 +156,7 @@ def _candidates_to_ignore(exercise: Exercise, own: Sequence[_Candidate]) -> list
 def _candidates_of(
     path: PurePosixPath, data: bytes, course: Sequence[Exercise], *, is_notebook: bool
 ) -> tuple[dict[str, _Candidate], str]:
-    """Return a file's candidate for each exercise that the file matches, by id.
+    """Return the exercises that a file may answer: a candidate for each, by the exercise's id.
 
     Args:
         path: the path as it was handed in.
@@ -193,9 +194,9 @@ def _candidates_of(
 
 
 def _script_candidate(data: bytes, one: _Candidate, exercise: Exercise, course: Sequence[Exercise]) -> _Candidate:
-    """Return the candidate for a script that was saved from a notebook.
+    """Return the candidate with those statements of a script that the exercise needs.
 
-    It keeps only the statements that the exercise needs; an unchanged starter stays as it is.
+    The script was saved from a notebook. An unchanged starter stays as it is.
     """
     if is_starter(exercise, one.source):
         return one
@@ -204,7 +205,7 @@ def _script_candidate(data: bytes, one: _Candidate, exercise: Exercise, course: 
 
 
 def _notebook_candidates(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -> dict[str, _Candidate]:
-    """Return a notebook's candidate for each exercise that the notebook answers, by id.
+    """Return a candidate for each exercise that a notebook answers, by the exercise's id.
 
     Raises:
         ValueError: the file is not a notebook.
@@ -222,11 +223,12 @@ def _notebook_candidates(path: PurePosixPath, data: bytes, course: Sequence[Exer
 
 
 def _find_copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: bool) -> list[_Candidate]:
-    """Return the candidates that do not count because the file at the course's path does.
+    """Return the candidates beside or below the file at the course's path: they do not count.
 
-    They are in the folder of that file, or in a folder below it. The course's folder may itself be in another folder or
-    in an archive. If the file is the unchanged starter, the others are copies only if `is_own` and the course's folder
-    is not in another one: in a download, an answer may lie beside the starter.
+    If `exercises/01_making/double/double.py` was handed in, `exercises/01_making/double/old/double.py` is such a copy.
+    The course's folder may itself be in another folder or in an archive. If the file is the unchanged starter, the
+    others are copies only if `is_own` and the course's folder is not in another one: in a download, an answer may lie
+    beside the starter.
 
     Args:
         exercise: the exercise.
@@ -246,11 +248,12 @@ def _find_copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own
 
 
 def _sort_candidates(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Sort the candidates of an exercise; the first one counts.
+    """Return the candidates of an exercise in order: the first one is graded.
 
-    Of candidates with the same source, one is kept. Unchanged starters come last. What decides next is, in this order:
-    the rank, the version and the attempt in the path, a file before a notebook, a file outside of archives, the
-    course's path, the shortest path, and the course's spelling of the name.
+    For example, `double_v2.py` comes before `double.py`, and that before `double.ipynb`. Of candidates with the same
+    source, one is kept. Unchanged starters come last. What decides next is, in this order: the rank, the version and
+    the attempt in the path, a file before a notebook, a file outside of archives, the course's path, the shortest path,
+    and the course's spelling of the name.
     """
     home = Places.of(exercise).starter.parts
 
@@ -274,18 +277,19 @@ def _submission_of_attempt(
     attempt: int,
     root: Path | None,
 ) -> Submission:
-    """Return the submission of one attempt.
+    """Return the submission of one attempt: 0 is the one that counts, 1 the one before it.
 
-    For each exercise, it has the candidate at the index `attempt` of the exercise's list.
+    For each exercise, it has the candidate at the index `attempt` of the exercise's list. Only attempt 0 has the
+    exercises without a candidate, with the reason.
 
     Args:
         handed: the author, with the files and folders as they were handed in.
         contents: the files that were read of these.
         wanted: the exercises that are graded.
         ordered: the candidates by the exercise's id, the one that counts first.
-        copies: the candidates that lie beside or below the file at the course's path, by the exercise's id; they do
-            not count as attempts.
-        attempt: the number of the attempt: 0 for the one that counts, 1 for the one before.
+        copies: the candidates that lie beside or below the file at the course's path, by the exercise's id; they do not
+            count as attempts.
+        attempt: the number of the attempt.
         root: the folder from which paths are shown, if there is one.
     """
     exercises: dict[str, ExerciseFiles] = {}
@@ -328,7 +332,10 @@ def _read_or_explain(
 def _files_of(
     exercise: Exercise, one: _Candidate, own: Sequence[_Candidate], contents: Contents, root: Path | None, *, late: bool
 ) -> ExerciseFiles:
-    """Return the files of an exercise with this candidate as its module."""
+    """Return the files of an exercise: a candidate as its module, and the files it may import.
+
+    `_read_or_explain` explains the arguments.
+    """
     path = contents.disk[one.path]
     is_file = one.module is None
     typed = Path(os.path.relpath(path)).as_posix() if is_file else exercise.file_name
@@ -350,6 +357,8 @@ def _notes_on_origin(
     exercise: Exercise, one: _Candidate, candidates: Sequence[_Candidate], contents: Contents, *, late: bool
 ) -> Iterator[str]:
     """Yield notes for staff on where the file of an exercise came from.
+
+    An example is "taken from hw1/Double (1).py, by its name".
 
     Args:
         exercise: the exercise.
@@ -380,7 +389,10 @@ def _notes_on_origin(
 
 
 def _changed_checks(exercise: Exercise, contents: Contents) -> Iterator[str]:
-    """Yield the names of files of checks and probes that differ from the course's."""
+    """Yield the names of handed-in check and probe files that differ from the course's.
+
+    An example is `check_double.py`. The course's own file is used, and a note says so.
+    """
     shown = [path for path in (exercise.shown_checks, *exercise.probes) if path and path.parent == exercise.folder]
     ours = {path.name: path for path in shown}
     for path, data in contents.files.items():
@@ -397,10 +409,10 @@ def _with_plain_line_ends(data: bytes) -> bytes:
 
 
 def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixPath] = ()) -> dict[str, bytes]:
-    """Return the Python files that a candidate's module may import, by path.
+    """Return the Python files that a candidate's module may import, by path from its folder.
 
-    These are the files in the candidate's folder, and those of the packages below it that these files import. Files of
-    outer folders come first.
+    An example is `{"util.py": b"...", "tools/io.py": b"..."}`: the files in the candidate's folder, and those of the
+    packages below it that these files import. Files of outer folders come first.
 
     Args:
         contents: the files that the author handed in.
@@ -424,6 +436,8 @@ def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixP
 def _why_absent(exercise: Exercise, contents: Contents, course: Sequence[Exercise]) -> tuple[str, PurePosixPath | None]:
     """Return why no file answers an exercise.
 
+    An example is "double.py is not among the submitted files".
+
     Returns:
         The reason, and the path of the unreadable file that explains it, or None.
     """
@@ -441,7 +455,10 @@ def _why_absent(exercise: Exercise, contents: Contents, course: Sequence[Exercis
 
 
 def digest_of_files(exercises: Mapping[str, ExerciseFiles]) -> str:
-    """Return a digest of all files of a submission."""
+    """Return the SHA-256 of all files of a submission, in hexadecimal.
+
+    By it, two reports show whether they are of the same files.
+    """
     digest = hashlib.sha256()
     for id, own in sorted(exercises.items()):
         for name, content in sorted(own.files.items()):

@@ -22,16 +22,19 @@ _SIMPLE = (ast.Return, ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.A
 
 
 def unreadable_because(error: Exception) -> str:
-    """Return why a file cannot be read, for an exception that is not expected."""
+    """Turn an unexpected exception of reading a file into a reason for its author.
+
+    For a RecursionError it is "it nests too deeply to be read".
+    """
     if isinstance(error, RecursionError | MemoryError):
         return "it nests too deeply to be read"
     return f"reading it failed ({type(error).__name__}: {error}); hand it in as plain text in UTF-8, or ask your staff"
 
 
 def names_in_sources(*sources: bytes, functions: Collection[str] = ()) -> Iterator[str]:
-    """Yield the names in sources, also those of attributes, keywords and modules.
+    """Yield the names that sources use or define, also of attributes, keywords and modules.
 
-    Sources that are not Python are skipped.
+    For `torch.cat(x, dim=0)` these are `torch`, `cat`, `x` and `dim`. Sources that are not Python are skipped.
 
     Args:
         sources: the texts, which may import each other.
@@ -50,9 +53,9 @@ def names_in_sources(*sources: bytes, functions: Collection[str] = ()) -> Iterat
 
 
 def functions_used(*sources: bytes, function: str) -> Iterator[str]:
-    """Yield the other functions and classes that a function uses, directly or indirectly.
+    """Yield the names of the functions and classes that a function uses, also indirectly.
 
-    Sources that are not Python are skipped.
+    If `f` calls `g`, and `g` returns `C()`, they are `g` and `C`. Sources that are not Python are skipped.
 
     Args:
         sources: the texts, which may import each other.
@@ -67,9 +70,11 @@ def functions_used(*sources: bytes, function: str) -> Iterator[str]:
 def functions_reached(*sources: bytes, places: Iterable[tuple[int, int]]) -> Iterator[str]:
     """Yield the functions and classes that may have run before an exception was raised.
 
-    Those in the traceback are among them. In each function of the traceback, the code up to its line counts, and in
-    turn all code that this uses. A branch of an `if` does not count if the line is in the other branch, or if the line
-    is behind the `if` and the branch ends with `return` or `raise`. A loop counts whole.
+    A function that did not run cannot be at fault for the exception. If `f` runs `y = g(x)`, then `h(y)`, which raises,
+    then `k(y)`, they are `f`, `h` and `g`: those in the traceback, and all that their code up to the line uses.
+
+    A branch of an `if` does not count if the line is in the other branch, or if the line is behind the `if` and the
+    branch ends with `return` or `raise`. A loop counts whole.
 
     Args:
         sources: the texts, which may import each other.
@@ -94,7 +99,7 @@ def functions_reached(*sources: bytes, places: Iterable[tuple[int, int]]) -> Ite
 
 
 def _repeats(code: ast.AST) -> bool:
-    """Return whether code has a comprehension or a lambda, so that parts of it may run again."""
+    """Return whether code has a comprehension or a lambda, whose parts may run several times."""
     return any(isinstance(node, ast.comprehension | ast.Lambda) for node in ast.walk(code))
 
 
@@ -103,7 +108,11 @@ def _has_line(node: ast.stmt, line: int) -> bool:
 
 
 def _code_run_before(statement: ast.stmt, line: int) -> Iterator[ast.AST]:
-    """Yield the code of a top-level statement that may have run up to a line in it."""
+    """Yield the parts of a top-level statement that may have run when a line was reached.
+
+    Of a function, they are the statements of its body up to the line. A class, or a statement outside of functions, is
+    yielded whole.
+    """
     functions = [each for each in ast.walk(statement) if isinstance(each, _FUNCTION) and _has_line(each, line)]
     # The methods of a class are called by names that are not looked up here: all of them count.
     if isinstance(statement, ast.ClassDef) or not functions:
@@ -113,7 +122,9 @@ def _code_run_before(statement: ast.stmt, line: int) -> Iterator[ast.AST]:
 
 
 def _part_of_block(block: Sequence[ast.stmt], line: int) -> Iterator[ast.AST]:
-    """Yield the code of a block that may have run up to a line.
+    """Yield the statements of a block, or parts of them, that may have run up to a line.
+
+    Of an `if`, they are its test and what is in the branches that lead to the line.
 
     Args:
         block: the statements of the block.
@@ -183,19 +194,20 @@ def _statements_used_by(functions: Collection[str], trees: Sequence[ast.Module])
 
 
 def _used_names(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement uses, and `*`.
+    """Yield the names in a statement, and `*`, under which `import *` may define any name.
 
-    A table of bound names has `import *` under `*`, as it may define any name.
+    For `y = f(x)` these are `*`, `y`, `f` and `x`.
     """
     yield "*"
     yield from (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
 
 
 def _names_imported_by(statement: ast.stmt, tree: ast.Module) -> Iterator[str]:
-    """Yield the names that an import statement may take from other files.
+    """Yield the names that an import statement may take from other files of the submission.
 
-    Nothing is yielded for any other statement. Each attribute in the importing file is one of the names, as `m.x` may
-    refer to `x` of an imported `m`. An `import *` may take any name in the importing file.
+    For `from m import f` these are `f` and each attribute in the importing file, as `f.x` may refer to `x` of an
+    imported `f`. For `import m` they are the attributes alone. An `import *` may take any name in the importing file.
+    Nothing is yielded for any other statement.
 
     Args:
         statement: the statement.
@@ -226,9 +238,9 @@ def _bound_names(statement: ast.stmt) -> Iterator[str]:
 
 
 def without_names(source: bytes, people: Collection[str], known: Collection[str]) -> str:
-    """Return a source without names of people.
+    """Remove from a student's code what may show who wrote it: names, comments, docstrings.
 
-    Comments, docstrings and blocks like `if __name__ == "__main__"` are removed, too.
+    For the author Ada, `ada = x` becomes `student = x`. Blocks like `if __name__ == "__main__"` are removed, too.
 
     Args:
         source: the file.
@@ -265,7 +277,10 @@ def _is_left_out(node: ast.stmt) -> bool:
 
 
 def _own_modules(tree: ast.Module) -> set[str]:
-    """Return the imported modules that are not installed here: files beside the importing one."""
+    """Return the imported modules that are not installed here: files of the submission's own.
+
+    They are `{"util", ".io"}` if the code has `import torch, util` and `from .io import load`, and torch is installed.
+    """
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -276,11 +291,9 @@ def _own_modules(tree: ast.Module) -> set[str]:
 
 
 def _without_people(code: str, people: Iterable[str], kept: set[str], attributes: Collection[str]) -> str:
-    """Return code with `student` in place of people's names and e-mail addresses.
+    """Put `student` in place of people's names and e-mail addresses, and 0 for their numbers.
 
-    They are replaced in identifiers and in strings.
-
-    Long numbers of people become 0.
+    For the author `Ada_1234567`, `ada_total = 1234567` becomes `student_total = 0`. Strings are changed as well.
 
     Args:
         code: the code.
@@ -306,9 +319,13 @@ def _without_people(code: str, people: Iterable[str], kept: set[str], attributes
 
 
 def tokens_of(source: bytes) -> tuple[str, str, tuple[tuple[int, ...], ...]]:
-    """Return the text of a file, its tokens, and the places of the tokens in the text.
+    """Return what copydetect needs to compare a file with others: its text and its tokens.
 
-    copydetect makes the tokens, to compare files; it must be installed.
+    copydetect, which must be installed, writes `V` for each name of a variable, so that renaming changes nothing.
+
+    Returns:
+        The text; its tokens as one string; and copydetect's rows of numbers, by which it finds the place of a token in
+        the text.
     """
     from copydetect.utils import filter_code
 

@@ -70,11 +70,10 @@ def read_submission(folder: Path, exercises: Sequence[Exercise], author: str) ->
 
 
 def _own_parts(folder: Path, exercises: Sequence[Exercise]) -> list[Part]:
-    """Return the parts of a course's folder in which answers may lie.
+    """Return the folders and files of a course's folder in which a student's answers may lie.
 
-    These are folders of exercises, and single files that are named after an exercise.
-
-    A folder may also be laid out as MODULE/EXERCISE.
+    They are the folders `exercises/MODULE/EXERCISE` and `MODULE/EXERCISE` of each exercise, and the files at the top
+    that are named after an exercise, such as `double.py`.
     """
     places = [place for item in exercises for place in (Places.of(item).shown, Path(item.module, item.id))]
     parts = [Part(folder / place, PurePosixPath(place.as_posix())) for place in places if (folder / place).is_dir()]
@@ -178,9 +177,10 @@ def open_intake(
 
 
 def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> frozenset[str]:
-    """Return the names that a submission's code uses.
+    """Return the names in a submission's code, to see if it does what a known mistake says.
 
-    The reading process parses the code. The set is empty if the code cannot be read within the limits.
+    For `torch.cat(x, dim=0)` these are `torch`, `cat`, `x` and `dim`. The reading process parses the code. The set is
+    empty if the code cannot be read within the limits.
 
     Args:
         files: the contents of the submission's files, by name.
@@ -194,9 +194,10 @@ def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> fro
 
 
 def functions_used_in(files: Mapping[str, bytes], function: str) -> frozenset[str]:
-    """Return the functions and classes that a function of a submission uses.
+    """Return the names of the functions and classes that a submission's function uses.
 
-    Those that it uses indirectly are among them. The set is empty if the code cannot be read within the limits.
+    If `f` calls `g`, and `g` returns `C()`, those of `f` are `g` and `C`. The set is empty if the code cannot be read
+    within the limits.
 
     Args:
         files: the contents of the submission's files, by name.
@@ -209,14 +210,14 @@ def functions_used_in(files: Mapping[str, bytes], function: str) -> frozenset[st
 
 
 def functions_reached_in(files: Mapping[str, bytes], places: Iterable[tuple[str, int]]) -> frozenset[str] | None:
-    """Return the functions and classes that may have run before an exception was raised.
+    """Return the functions of a submission that may have run before an exception was raised.
 
-    They are those of a submission; see `code.functions_reached`. It is None if the code cannot be read within the
-    limits.
+    A function that did not run cannot be at fault for the exception; see `code.functions_reached`. Classes are among
+    them. Return None if the code cannot be read within the limits.
 
     Args:
         files: the contents of the submission's files, by name.
-        places: the lines of the exception's traceback, as the name of a file and a line.
+        places: the lines of the exception's traceback, such as `("double.py", 12)`.
     """
     names = list(files)
     rows = tuple((names.index(file), line) for file, line in places if file in files)
@@ -227,9 +228,9 @@ def functions_reached_in(files: Mapping[str, bytes], places: Iterable[tuple[str,
 
 
 def anonymous_code(source: bytes, people: Collection[str], known: Collection[str]) -> str:
-    """Return a source without comments, docstrings and people's names.
+    """Return a student's code without what may show who wrote it: names, comments, docstrings.
 
-    The reading process removes them.
+    The reading process removes them; see `code.without_names`.
 
     Args:
         source: the file.
@@ -243,9 +244,10 @@ def anonymous_code(source: bytes, people: Collection[str], known: Collection[str
 
 
 def tokens_in(source: bytes) -> tuple[str, str, Sequence[Sequence[int]]] | None:
-    """Return the text of a file, its tokens, and the places of the tokens in the text.
+    """Return what copydetect needs to compare a file with others; see `code.tokens_of`.
 
-    The reading process makes them; see `code.tokens_of`. It is None if the file cannot be read within the limits.
+    It is the text, its tokens, and the places of the tokens in the text. The reading process makes them. Return None if
+    the file cannot be read within the limits.
     """
     with suppress(SubmissionError):
         reply = _ask_shared_reader(Request(CPU_S, text=Text("tokens", (source,))))
@@ -274,7 +276,11 @@ class Intake:
     notes: tuple[str, ...] = ()
 
     def title(self) -> str:
-        """Return a line that names the layout and counts files, authors and submissions."""
+        """Return a line that names the layout and counts files, authors and submissions.
+
+        An example is "a Canvas download: 3 files of 2 authors". Submissions are counted only if they are not as many as
+        the authors.
+        """
         parts = sum(len(item.parts) for item in self.handed)
         people = len({author for item in self.handed for author in item.authors})
         groups = f", {pluralize(len(self.handed), 'submission')}" if len(self.handed) != people else ""
@@ -491,13 +497,13 @@ _one_at_a_time = threading.Lock()
 
 
 def _ask_shared_reader(request: Request, course: tuple[Exercise, ...] | None = None) -> Reply:
-    """Send a request to the shared reader, and return the reply.
+    """Send a request to the reading process that all threads share, and return the reply.
 
-    A new reader is started if the reader has ended or knows another course.
+    A new process is started if the old one has ended or knows another course.
 
     Args:
         request: the request.
-        course: the exercises that the reader must know; None if it may know those of any course.
+        course: the exercises that the process must know; None if it may know those of any course.
 
     Raises:
         SubmissionError: the files cannot be read, or not within the limits.

@@ -124,7 +124,7 @@ _LINK = "it is a link, which is not followed"
 
 
 class Contents:
-    """The files that one author handed in, by their paths in it.
+    """The files that one author handed in, read into memory; archives are opened.
 
     Args:
         parts: the files and folders that were handed in. Links are not followed, and what is not code is not read.
@@ -132,7 +132,8 @@ class Contents:
         keeps_archives_closed: True if archives stay closed.
 
     Attributes:
-        files: the contents of the files that were read.
+        files: the contents of the files that were read, by their paths in what was handed in, such as
+            `hw1.zip/double.py`.
         notebooks: the paths of the files that are notebooks.
         left: the reasons, in words, why files that may have been answers were not read; by path.
         others: the same of files that cannot be answers.
@@ -163,9 +164,9 @@ class Contents:
             self.note_unread(path, disk, f"too much was handed in, {limits}: {pluralize(self._more, 'file')} not read")
 
     def _walk(self, part: Part) -> Iterator[Entry]:
-        """Yield the files of a part on the disk, those of outer folders first.
+        """Yield the files of a handed-in folder on the disk, those of outer folders first.
 
-        So a large inner folder cannot displace them.
+        So a large inner folder cannot displace them. A part that is a single file or a link is yielded itself.
         """
         if part.path.is_symlink() or not part.path.is_dir():
             yield _entry_on_disk(part.name.parent, part.name.name, part.path)
@@ -216,7 +217,7 @@ class Contents:
     def _add_entries(
         self, entries: Iterable[Entry], place: Path, above: PurePosixPath = ALL_OF_IT, archive_depth: int = 0
     ) -> None:
-        """Add the files of a folder or an archive, without those in left-out folders.
+        """Read the files of a folder or an archive, without those in left-out folders.
 
         Args:
             entries: the files: a list, or an iterator over a stream.
@@ -244,8 +245,9 @@ class Contents:
     def _entries_in_order(self, entries: Iterable[Entry], left_out: LeftOut) -> Iterator[Entry]:
         """Yield the files of a folder or an archive, the most important first.
 
-        Likely answers come before other code, and code before other files, of which only a few are yielded. One file of
-        each left-out folder comes before all of these, so that the folder is noted.
+        So a limit on files and bytes cuts off the least important. Likely answers come before other code, and code
+        before other files, of which only a few are yielded. One file of each left-out folder comes before all of these,
+        so that the folder is noted.
 
         Args:
             entries: all files.
@@ -264,9 +266,9 @@ class Contents:
         yield from sorted(others, key=lambda one: one.depth_key)[:_MOST_OTHERS]
 
     def _admit_candidate(self, name: str) -> bool:
-        """Count a file by its name; return True if it should be read.
+        """Count a file by its name; return True unless too many of its kind came before.
 
-        It should if it is a likely answer, or among the first files of its kind: code, or anything else.
+        It is True for the first 1000 files of code, every likely answer, and the first 20 other files.
         """
         code = may_be_code(name, self._is_answer)
         self._seen[code] += 1
@@ -275,7 +277,7 @@ class Contents:
     def _count_unread(self, folder: PurePosixPath, name: str, disk: Path) -> None:
         """Count a file that is not read because there are too many files.
 
-        The first one is remembered, for a row.
+        The note on their number names the first one.
         """
         self._surplus = self._surplus or [(folder / name, disk)]
         self._more += 1
@@ -326,9 +328,9 @@ class Contents:
             self.notebooks.add(path)
 
     def _is_meant_as_code(self, name: str) -> bool:
-        """Return whether a file's name claims that the file is code.
+        """Return whether a file's name claims that the file is code, as `double.py` does.
 
-        If the file is not code, its author should read why.
+        So does `double.txt` for an exercise `double`. If the file is not code, its author should read why.
         """
         return is_code(name) or ("." in name and self._is_answer(name))
 
@@ -417,7 +419,7 @@ class _Share:
     count: int = 0
 
     def row(self) -> Iterator[Unmatched]:
-        """Yield a row that counts the files that were not written; nothing if all were."""
+        """Yield an `Unmatched` that counts the files of an author that were not written, if any."""
         if self.surplus is not None:
             limits = f"more than {2 * _MOST_FILES} files or {_MOST_ON_DISK >> 20} MiB"
             why = f"too much was handed in, {limits}: {pluralize(self.count, 'file')} not read"
@@ -473,11 +475,11 @@ def _rank_of_name(name: str, is_answer: Callable[[str], bool]) -> int:
 def _bytes_to_write(
     entry: Entry, share: _Share, left_out: LeftOut, is_answer: Callable[[str], bool], *, is_platforms: bool
 ) -> bytes | None:
-    """Return the bytes of a file to write, and subtract them from its author's share.
+    """Return the bytes of a file to write to the disk, and count them for its author.
 
     Args:
         entry: the file in the download.
-        share: the files and bytes that may still be written for its author; it is changed.
+        share: the files and bytes that may still be written for its author; this file is subtracted.
         left_out: the folders whose files are not read later.
         is_answer: a function that says by a file's name if it is likely an answer.
         is_platforms: True if the file is the platform's, so that nothing is subtracted.

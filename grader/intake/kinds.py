@@ -41,9 +41,9 @@ _HOSTS = {b"github": "GitHub", b"gitlab": "GitLab", b"colab.research": "Colab", 
 
 
 def why_not_code(data: bytes) -> str:
-    """Return why a file cannot be code, and what to hand in instead.
+    """Return why a file cannot be code, and what to hand in instead; "" if it may be code.
 
-    It is "" if the file may be Python or a notebook.
+    For example, "it is a PDF; hand in the Python file itself". Code is Python or a notebook.
     """
     for beginning, what in _BEGINNINGS:
         if data.startswith(beginning):

@@ -54,23 +54,26 @@ _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.\d+)? ?(?:(
 
 
 def _most_fit(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
-    """Return whether more than half of the items fit.
+    """Return whether more than half of a folder's items look like a platform's download.
 
-    Not all need fit: somebody may have put another file beside a download.
+    Not all must: somebody may have put another file beside a download.
 
     Args:
         items: the items of a folder.
-        fits: a function that returns True for an item that fits.
+        fits: a function that returns True for an item that does.
     """
     return 2 * sum(map(fits, items)) > len(items)
 
 
 def _by_author(items: Sequence[Path], of: Callable[[Path], Handed | Unmatched]) -> Taken:
-    """Return what was handed in, grouped by author.
+    """Group the items of a download by the author that each item's name says.
+
+    For example, `ada_double.py` and `ada_total.py` become the two parts of one `Handed` of `ada`.
 
     Args:
         items: the items of a download.
-        of: a function that returns an item with the author that its name says, or an `Unmatched` that says why not.
+        of: a function that returns an item as the `Handed` of the author that its name says, or an `Unmatched` that
+            says why not.
     """
     rows = [of(item) for item in items]
     unmatched = [row for row in rows if isinstance(row, Unmatched)]
@@ -133,7 +136,9 @@ def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Ta
 
 
 def _gradescope_time(row: dict[str, Any]) -> str:
-    """Return the time at which a submission was made, in ISO 8601; "" without a time.
+    """Return the time at which a submission was made, such as "2026-03-01T12:00:00+00:00".
+
+    It is "" without a time.
 
     Args:
         row: the submission's entry in Gradescope's metadata, in which the time may be an object that Ruby wrote.
@@ -146,7 +151,7 @@ def _gradescope_time(row: dict[str, Any]) -> str:
 def _to_iso_time(time: datetime | str) -> str:
     """Convert a platform's time to ISO 8601; return "" if it is not a time.
 
-    A time with a zone is converted to UTC.
+    A time with a zone is converted to UTC: "2026-03-01 13:00:00 +0100" becomes "2026-03-01T12:00:00+00:00".
     """
     try:
         if isinstance(time, str):
@@ -162,7 +167,11 @@ def _to_iso_time(time: datetime | str) -> str:
 
 
 def _gradescope_metadata(path: Path | None) -> dict[str, dict[str, Any]]:
-    """Read Gradescope's metadata, and return the entry of each folder by the folder's name."""
+    """Read Gradescope's metadata, which say who handed in what, and when.
+
+    Return each folder's entry by the folder's name, such as
+    `{"submission_7": {"submitters": [...], "created_at": ...}}`.
+    """
     if path is None:
         raise SubmissionError(f"there is no {METADATA[0]} here, which says whose each submission is; download it too")
     try:
@@ -175,7 +184,10 @@ def _gradescope_metadata(path: Path | None) -> dict[str, dict[str, Any]]:
 
 
 def _gradescope_person(data: Any) -> str:
-    """Return a person's address, number or name, the first of these in Gradescope's metadata."""
+    """Return what identifies a person in Gradescope's metadata: the e-mail address, if any.
+
+    Without an address, it is the person's number, and without that the name. "" if all are missing.
+    """
     known = data if isinstance(data, dict) else {}
     return next((str(known[key]).strip() for key in ("email", "sid", "name") if known.get(key)), "")
 
@@ -254,7 +266,7 @@ def _read_canvas_item(item: Path, parsed: re.Match[str] | None) -> Handed | Unma
 def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
     """Read a download of Canvas, in which the names of files have numbers.
 
-    The first number is the author's, and the second one is the file's own.
+    `ada_512_7001_double.py` is file 7001, `double.py`, of author 512.
     """
     parsed = {item: _canvas_name(item.name) for item in items}
     files = Counter(match["attachment"] for match in parsed.values() if match and match["name"] != _ANONYMOUS_NAME)
@@ -270,8 +282,8 @@ def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
 def move_to_rostered_authors(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
     """Correct the authors of Canvas files by the numbers on the roster.
 
-    In a file's name, the author's number follows the author's name. If that name ends in a number itself, this number
-    was taken for the author's. Such a file moves to the author with the next number, if only that one is on the roster.
+    The name of the author `ada_2` ends in a number, so `ada_2_512_7001_double.py` was taken for a file of author 2. It
+    moves to author 512 if 512 is on the roster, and 2 is not.
 
     Args:
         handed: the submissions, with the authors' numbers that were read without a roster.
@@ -326,7 +338,10 @@ def _read_nbgrader(items: Sequence[Path], exercises: Sequence[Exercise]) -> Take
 
 
 def _part_of_assignment(folder: Path) -> Part:
-    """Return the `Part` for an assignment's folder, with the time at which it was handed in."""
+    """Return an assignment's folder in nbgrader's layout as a `Part`, with its hand-in time.
+
+    The time is in the folder's timestamp.txt.
+    """
     file = folder / TIME
     stamp = _first_line(file).strip() if file.is_file() and not file.is_symlink() else ""
     at = _to_iso_time(stamp)
@@ -365,11 +380,10 @@ def _read_clones(items: Sequence[Path], exercises: Sequence[Exercise], *, alike:
 
 
 def _repository_prefix(folders: Sequence[Path]) -> str:
-    """Return the prefix of all names of repositories; "" if the prefix is not certain.
+    """Return the prefix of all names of repositories, such as `hw1-`; "" if it is uncertain.
 
-    It is the assignment's name and a hyphen.
-
-    A common beginning alone says nothing: anna-k and anna-m are two students.
+    It is the assignment's name and a hyphen, and it is certain if the folder around them is `hw1-submissions`, or if
+    scores.csv lists what follows the prefix. A common beginning alone says nothing: anna-k and anna-m are two students.
     """
     names = [item.name.lower() for item in folders]
     parent = _PARENT.fullmatch(folders[0].parent.name) if folders else None
@@ -397,7 +411,7 @@ def _classroom50_students(table: Path) -> set[str]:
 def _prefix_to_hyphen(names: Sequence[str]) -> str:
     """Return the prefix that all names share, up to the last hyphen in it.
 
-    It is "" if a name is nothing but this prefix.
+    `["hw1-ada", "hw1-bo"]` returns "hw1-". It is "" for a single name, or if a name is nothing but this prefix.
     """
     shared = os.path.commonprefix(list(names)) if len(names) > 1 else ""  # noqa: RUF071  of letters
     slug = shared[: shared.rfind("-") + 1]
@@ -411,9 +425,9 @@ CLONES = Layout("clones", "clones of repositories", _fits_clones, _read_clones)
 
 
 def _read_plain_item(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatched:
-    """Return a file or folder with the author, who is taken from its name.
+    """Return a file or folder with the author that its name says: ada for `ada_double.py`.
 
-    If the name has no author, return an `Unmatched` with the reason.
+    If the name has no author, as `double.py`, return an `Unmatched` with the reason.
     """
     if item.is_dir():
         return _handed_by(item.name, Part(item))
@@ -519,9 +533,9 @@ def _open_download(path: Path, folder: Path, is_answer: Callable[[str], bool]) -
 
 
 def _owners(paths: Sequence[PurePosixPath]) -> list[str]:
-    """Return the owner of each file of a download, by the file's path.
+    """Return the owner of each file of a download; each owner gets a share of the disk.
 
-    The owner is "" for a file of the platform.
+    For `hw1/ada/double.py` and `hw1/bo/double.py` they are `["ada", "bo"]`. The owner is "" for a file of the platform.
     """
     folders, shared = [path.parts[:-1] for path in paths], 0
     while folders and len({own[: shared + 1] for own in folders}) == 1 and len(folders[0]) > shared:
@@ -534,7 +548,8 @@ def _owners(paths: Sequence[PurePosixPath]) -> list[str]:
 def _owner_of_file(parts: Sequence[str]) -> str:
     """Return the owner of a file in a download; "" for a file of the platform.
 
-    The owner is the number that Moodle or Canvas puts into the name, else the name of the topmost folder or file.
+    The owner is the number in the topmost name that Moodle or Canvas wrote, as 512 in `ada_512_7001_double.py`, or that
+    name itself, as `ada` in `ada/double.py`.
 
     Args:
         parts: the parts of the file's path, below what all paths share.
@@ -547,7 +562,7 @@ def _owner_of_file(parts: Sequence[str]) -> str:
 
 
 def _with_authors(rows: Sequence[Unmatched], folder: Path, handed: Sequence[Handed]) -> Iterator[Unmatched]:
-    """Yield rows about files that could not be unpacked, with the authors that are known."""
+    """Yield rows about files that could not be unpacked, with their authors where known."""
     owners = {part.path: one.key for one in handed for part in one.parts}
     for row in rows:
         places = [folder / top / row.file for top in ("class", "inner")]
@@ -573,9 +588,9 @@ def _single_item_note(layout: Layout, root: Path, items: Sequence[Path]) -> Iter
 
 
 def _prefix_note(items: Sequence[Path]) -> Iterator[str]:
-    """Yield a note if the prefix that is cut off from names of clones is only a guess.
+    """Yield a note if the prefix cut off from the names of clones, such as `hw1-`, is a guess.
 
-    It is a guess if nothing but the names themselves shows it.
+    It is a guess if nothing but the names themselves shows it; see `_repository_prefix`.
     """
     folders = [item for item in items if item.is_dir()]
     if not _repository_prefix(folders) and (shared := _prefix_to_hyphen([item.name for item in folders])):
@@ -593,7 +608,7 @@ def _with_time(one: Handed, stamp: str) -> Handed:
 def _commit_times(root: Path) -> Mapping[str, str]:
     """Return the time of each folder's commit, by the folder's name.
 
-    The times come from the table that `grade clone` writes; without it, the mapping is empty.
+    The times are in the table that `grade clone` writes, `hw1.csv` beside `hw1`; without it, the mapping is empty.
     """
     table = root.with_name(f"{root.name}.csv")
     if not table.is_file():
@@ -627,11 +642,10 @@ _EXPORT = re.compile(r"assignment_\d+_export|submitted|.+-submissions")
 
 
 def _find_submissions(folder: Path, named: Path, out: Path | None) -> tuple[Path, list[Path]]:
-    """Return the folder in which the submissions lie, and its items.
+    """Return the folder in which a class's submissions lie, and its items.
 
-    This is the subfolder `submitted`, as nbgrader has it. Else it is the only item of `folder`, if that is a folder
-    with a platform's name for it, or with the name of the download, as programs that unpack create it. Else it is
-    `folder`.
+    It is the subfolder `submitted`, as nbgrader has it; or the only item of `folder`, if its name is a platform's, such
+    as `assignment_7_export`, or the download's, as `hw1` in `hw1.zip`; else `folder` itself.
 
     Args:
         folder: the download: a folder, or what a zip was unpacked into.

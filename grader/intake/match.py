@@ -84,16 +84,19 @@ class Name(NamedTuple):
 
 
 def exercise_of_file_name(name: str, exercises: Sequence[Exercise]) -> Name | None:
-    """Return what a file name says of its exercise, version and owner.
+    """Return the exercise, the version and the owner that a file name states.
 
-    It is None if the file is not named after an exercise.
+    `ada_double_v2.py` returns `Name("double", Version(number=2), "ada")`. It is None if the file is not named after an
+    exercise.
     """
     stem, _ = code_stem(name)
     return None if not stem or is_check_or_probe(name) or len(name) > _LONGEST_NAME else _parse_stem(stem, exercises)
 
 
 def answer_name_test(exercises: Sequence[Exercise]) -> Callable[[str], bool]:
-    """Return a fast function that takes a file name and returns whether an exercise has it.
+    """Return a fast test of file names: True for a file that is named after an exercise.
+
+    For example, `double (1).py` is named after the exercise `double`.
 
     Args:
         exercises: the exercises of the course.
@@ -105,7 +108,7 @@ def answer_name_test(exercises: Sequence[Exercise]) -> Callable[[str], bool]:
 
 
 def without_download_number(stem: str) -> str:
-    """Remove the number in brackets that a browser adds to a file name.
+    """Remove the number that a browser adds: `double (1)` becomes `double`.
 
     A number without brackets stays, as it may be a group's.
     """
@@ -115,7 +118,7 @@ def without_download_number(stem: str) -> str:
 def find_exercise(word: str, exercises: Sequence[Exercise]) -> str:
     """Return the id of the exercise with this id or number; "" without one.
 
-    Case and separators do not matter.
+    Case and the kind of separators do not matter: `One per-row` finds `one_per_row`.
     """
     folded = _fold(word)
     return next((item.id for item in exercises if folded in (_fold(item.id), _fold(item.number))), "")
@@ -124,7 +127,8 @@ def find_exercise(word: str, exercises: Sequence[Exercise]) -> str:
 def _parse_stem(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -> Name | None:
     """Read the exercise, the version and the owner from a file name without its suffix.
 
-    It is None if the name is not that of an exercise.
+    `ada_double_v2` returns `Name("double", Version(number=2), "ada")`. It is None if the name is not that of an
+    exercise.
 
     Args:
         stem: the file name without its suffix.
@@ -160,9 +164,9 @@ def _parse_stem(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MAR
 
 
 def _split_version_mark(stem: str) -> tuple[str, Version] | None:
-    """Split off a word such as `final` or `v2` at the end of a name.
+    """Split off what marks a version at the end of a name, such as `final`, `v2` or `(2)`.
 
-    It is None if no such word, which marks a version, is there.
+    `double_v2` returns `("double", Version(number=2))`. It is None without such a mark.
     """
     for pattern, version in _MARKS:
         if match := pattern.fullmatch(stem):
@@ -349,9 +353,10 @@ def files_to_import(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[
 
 
 def _imported_packages(source: bytes) -> Iterator[str]:
-    """Yield the top-level packages that a file imports.
+    """Yield the top-level packages and modules that a file imports.
 
-    If the file is not Python, yield the words of lines that look like imports.
+    `import torch.nn` and `from .util import f` yield `torch` and `util`. If the file is not Python, yield the words of
+    lines that look like imports.
     """
     if (tree := _parse_or_none(source)) is None:
         for line in _IMPORTED.findall(source):
@@ -382,9 +387,10 @@ class _WithoutFinally(ast.NodeTransformer):
     """
 
     def visit_Try(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
-        """Return a `try` statement without its `finally`, and then the statements of that block.
+        """Return the statements that replace a `try` statement with a `finally` block.
 
-        If it has no `except`, the statements of its body stand in its place.
+        `try: a()` with `finally: b()` becomes `a()` and `b()`. If there is an `except`, the `try` stays, and the block
+        follows it.
         """
         self.generic_visit(node)
         after, node.finalbody = node.finalbody, []
@@ -415,6 +421,8 @@ def syntax_error(source: bytes | str) -> SyntaxError | None:
 def compile_error_text(source: bytes, file_name: str, path: str) -> str:
     """Return the message of a worker about a file that does not compile; "" if it does.
 
+    It begins like "your double.py does not load: SyntaxError: invalid syntax".
+
     Args:
         source: the source of the file.
         file_name: the file name that the exercise asks for.
@@ -439,9 +447,10 @@ def compile_error_text(source: bytes, file_name: str, path: str) -> str:
 
 
 def module_place(source: bytes, path: str) -> Place:
-    """Return a module's `Place`: its path, its length, and the lines of its definitions.
+    """Return where a module's functions are, so that a report can show a line of the file.
 
-    The length is a number of lines. The definitions are the functions and classes at the top level.
+    An example is `Place("double.py", 4, {"double": 3})`: the path, the number of lines, and the line of each function
+    and class at the top level.
     """
     # With a search and not with a parser: a file that is not Python has a place as well.
     lines = source.decode("utf-8", "replace").splitlines()
@@ -452,7 +461,7 @@ def module_place(source: bytes, path: str) -> Place:
 def why_not_text(source: bytes) -> str:
     """Return why a file is not text that can be read as Python; "" if it may be.
 
-    Only UTF-16 is detected.
+    Only UTF-16 and UTF-32 are detected; for both it is "it is saved as UTF-16; save it as UTF-8".
     """
     start = source[:_SEEN]
     wide = len(start) > 3 and (not any(start[1::2]) or not any(start[::2])) and any(start)

@@ -58,7 +58,7 @@ class Step:
 
     @property
     def only_shows(self) -> bool:
-        """Return whether the statement only shows a value, and changes nothing."""
+        """Return whether the statement only shows a value, as `print(x)` or `x` does."""
         match self.node:
             case ast.Expr(ast.Call(ast.Name(name))):
                 return name in _SHOWING
@@ -75,7 +75,10 @@ def steps_of(source: str) -> tuple[Step, ...]:
 
 
 def _steps(lines: Sequence[str], tree: ast.Module) -> Iterator[Step]:
-    """Yield each statement of a module with the names that it binds, changes and uses."""
+    """Yield each statement of a module with the names that it binds, changes and uses.
+
+    For example, `x.a = f(y)` binds nothing, changes `x`, and uses `x`, `f` and `y`.
+    """
     encoded = [line.encode("utf-8", "surrogatepass") for line in lines]
     for node in tree.body:
         first, last = first_line_number(node) - 1, (node.end_lineno or node.lineno) - 1
@@ -93,9 +96,9 @@ def _steps(lines: Sequence[str], tree: ast.Module) -> Iterator[Step]:
 
 
 def _parts_run_at_definition(node: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the syntax nodes of a definition that run when it is executed.
+    """Yield the syntax nodes that run when a `def` or a `class` statement is executed.
 
-    Those of a function are its decorators. Those of a class are all of its nodes.
+    Of a function, they are its decorators, each also as a call. Of a class, they are also all of its nodes.
     """
     if isinstance(node, ast.ClassDef):
         yield from ast.walk(node)
@@ -114,6 +117,8 @@ def _root_name(node: ast.AST) -> str:
 
 def _symbols(source: str, node: ast.stmt) -> tuple[set[str], set[str]]:
     """Return the global names that a statement uses, and those that its functions assign.
+
+    For `def f(): global n; n = g()` they are `{"g"}` and `{"n"}`.
 
     Args:
         source: the source of the statement.
@@ -145,7 +150,8 @@ class PlacedStatement:
     Attributes:
         step: the statement.
         cell: the number of its cell in their order.
-        rank: 0 where it is of the exercise, more where it is further away: of several that bind a name, the nearest do.
+        rank: 0 for a cell of the exercise, 1 or 2 for other cells. Of several statements that bind a name, those with
+            the smallest rank are needed.
         may_define: True if it may define what the exercise asks for.
         failed: True if its cell failed in the notebook.
     """
@@ -173,12 +179,13 @@ class NeededStatements:
 
 
 def needed_statements(roots: Collection[str], placed: Sequence[PlacedStatement]) -> NeededStatements:
-    """Return the statements that an exercise needs.
+    """Return the statements that define an exercise's functions, and those that these need.
 
-    They define the names that it asks for, and those that these statements need in turn.
+    Of a notebook with `import torch`, `k = 2` and `def double(x): return k * x`, the root `double` needs the last two.
+    Statements that may change a needed object are among them.
 
     Args:
-        roots: the names that it asks for.
+        roots: the names that the exercise asks for.
         placed: all statements, in order.
     """
     binders: dict[str, list[PlacedStatement]] = {}
@@ -216,9 +223,7 @@ def _choose_statements(
     chosen: dict[PlacedStatement, None],
     binders: Mapping[str, Sequence[PlacedStatement]],
 ) -> None:
-    """Add to `chosen` the statements that bind the names in `todo`.
-
-    The statements that these need are added, too.
+    """Add to `chosen` the statements that bind the names in `todo`, and what these need.
 
     Args:
         todo: the names; empty afterwards.
@@ -246,7 +251,7 @@ def _has_effect(
     placed: Sequence[PlacedStatement],
     functions: Collection[str],
 ) -> bool:
-    """Return whether a statement may change the object of a needed name.
+    """Return whether a statement may change the object of a needed name, as `data.sort()` may.
 
     Args:
         one: the statement.
@@ -282,9 +287,10 @@ def _has_effect(
 def _changing_functions(
     state: Collection[str], names: Collection[str], placed: Sequence[PlacedStatement], functions: Collection[str]
 ) -> set[str]:
-    """Return the functions and classes whose code may change a needed object.
+    """Return the functions and classes whose code may change a needed object when it runs.
 
-    Those that are of the exercise, or use its functions, are left out.
+    If `data` is needed, an example is `def grow(): data.append(1)`. Those that are of the exercise, or use its
+    functions, are left out.
 
     Args:
         state: the needed names that are not functions, classes or modules.
@@ -301,10 +307,10 @@ def _changing_functions(
 
 
 def _name_if_changing(step: Step, reach: Collection[str], names: Collection[str]) -> str:
-    """Return the name of a function or class whose code may change a needed object; else "".
+    """Return the name that is defined if the code may change a needed object; else "".
 
     Args:
-        step: the definition of the function or class.
+        step: the definition of a function or class.
         reach: the names of needed objects, and of functions that may change them; a use may change an object.
         names: the needed names; to assign one of them as a global is a change, too.
     """

@@ -90,7 +90,10 @@ class Cell:
 
     @property
     def exercises(self) -> tuple[str, ...]:
-        """Return the exercises in the first line of the cell, as in `# exercise: double, total`."""
+        """Return the exercises that a comment in the cell's first line names.
+
+        `# exercise: double, total` returns `("double", "total")`; without such a comment, it is ().
+        """
         mark, _, words = self.source.lstrip().split("\n", 1)[0].partition(":")
         is_mark = mark.startswith("#") and mark[1:].strip() == "exercise"
         return tuple(re.split(r"[\s,]+", words.strip())) if is_mark and words.strip() else ()
@@ -120,7 +123,10 @@ class ModuleText:
         return "".join(f"{line}\n" for line in self.lines).encode("utf-8", "replace")
 
     def note(self, number: int, text: str) -> None:
-        """Add a note about a cell; the student reads it with the report."""
+        """Add a note about a cell; the student reads it with the report.
+
+        In a running notebook, for cell 3, the text " was left out" becomes "In [3] was left out".
+        """
         self.notes.append(f"{self.label.format(number)}{text}")
 
     def add(self, number: int, lines: Sequence[str], numbers: Sequence[int]) -> None:
@@ -180,7 +186,10 @@ def module_of_run_cells(
 
 
 def _why_not_in_cells(name: str, cells: Sequence[Cell], exercise: str) -> str:
-    """Return why the module lacks a name that the kernel knows, and what to do about it."""
+    """Return why the module lacks a name that the kernel knows, and what to do about it.
+
+    For example, "is defined in In [3], which failed: fix that cell, and run it again".
+    """
     where = [
         cell for cell in cells if name in _used_and_defined_names(cell.source)[1] or name in defined_names(cell.source)
     ]
@@ -256,10 +265,10 @@ def module_of_cells(
 
 
 def _needed_or_all(roots: Collection[str], placed: Sequence[PlacedStatement]) -> NeededStatements:
-    """Return the statements that an exercise needs.
+    """Return the statements that an exercise needs, or all if no cell defines its functions.
 
-    If no cell defines a name that the exercise asks for, return all statements: then a message says what is there
-    instead.
+    With all statements, a message says what is there instead. Those of other exercises' cells, and those that only show
+    a value, are left out of them.
 
     Args:
         roots: the names that the exercise asks for.
@@ -334,7 +343,9 @@ def _lines_of_kept(
     calls: Collection[tuple[int, int]],
     where: str,
 ) -> tuple[Sequence[str], Sequence[int]]:
-    """Return the lines of a cell's text with the kept statements alone.
+    """Return the lines of a cell with the kept statements alone; the others become blank.
+
+    Of `import a, b`, only the needed names are kept. A statement that is left out if it fails is put into a `try`.
 
     Args:
         code: the Python text of the cell.
@@ -370,13 +381,11 @@ def _lines_of_kept(
 def grader_statements(cells: Sequence[Cell]) -> dict[Cell, set[tuple[int, int]]]:
     """Return the statements of cells that import or call the grader's `check` and `pack`.
 
-    A worker must not run them.
-
-    A name is the grader's only while the last statement that bound it is an import of the grader: `check` may also be a
-    student's own function or method.
+    A worker must not run them. A name is the grader's only while the last statement that bound it is an import of the
+    grader: `check` may also be a student's own function or method.
 
     Returns:
-        For each cell, the line and the column of these statements in its Python text.
+        For each cell, the line and the column of these statements in its Python text, such as `{(1, 0), (2, 0)}`.
     """
     bound: dict[str, str] = {}
     found: dict[Cell, set[tuple[int, int]]] = {}
@@ -396,7 +405,8 @@ def grader_statements(cells: Sequence[Cell]) -> dict[Cell, set[tuple[int, int]]]
 def _names_from_grader(node: ast.stmt) -> dict[str, str]:
     """Return the names that an import of the grader binds, each with its full name.
 
-    The dict is empty for any other statement than an import of `grader` or `grader.notebook`.
+    `from grader.notebook import check as c` returns `{"c": "grader.notebook.check"}`. The dict is empty for any other
+    statement than an import of `grader` or `grader.notebook`.
     """
     match node:
         case ast.ImportFrom(module=str() as module, names=names) if module in ("grader", _OURS):
@@ -425,7 +435,7 @@ def _latest_runs(cells: Sequence[Cell]) -> list[Cell]:
 def _used_and_defined_names(source: str) -> tuple[set[str], set[str]]:
     """Return the names that a cell needs from elsewhere, and the names that it defines.
 
-    Both sets are empty if the cell is not Python.
+    `y = len(x)` returns `{"x"}` and `{"y"}`. Both sets are empty if the cell is not Python.
     """
     code = python_of(source)
     if code.tree is None:
@@ -476,9 +486,9 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
 
 
 def python_of_exported(data: bytes) -> Code | None:
-    """Return the Python code of a script that was exported from a notebook, or None.
+    """Return the Python code of a script exported from a notebook; None for any other file.
 
-    Jupyter, Colab and VS Code write marks into such a script: at each cell, or once at the top. The script may have
+    Exporters write marks into such a script, such as `# In[1]:` at each cell, or a line at the top. The script may have
     magics, which are not Python, or the calls that IPython makes of them.
     """
     if len(data) > LARGEST or not _SCRIPT.search(data):
@@ -508,7 +518,9 @@ def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exerci
 
 
 def imports_answer(cells: Sequence[Cell], module: str, asked: Collection[str]) -> bool:
-    """Return whether cells import the module of an exercise, and define none of its names.
+    """Return whether a notebook imports an exercise's module, which is then the answer.
+
+    It is False if the notebook defines one of the module's names.
 
     Args:
         cells: the cells of the notebook.
@@ -525,7 +537,7 @@ def imports_answer(cells: Sequence[Cell], module: str, asked: Collection[str]) -
 def written_files(data: bytes) -> dict[str, bytes]:
     """Return the contents of the Python files that a notebook's cells write, by name.
 
-    A cell writes one beside the notebook by `%%writefile name.py`.
+    A cell that begins with `%%writefile util.py` writes the rest of it to `util.py`, beside the notebook.
     """
     try:
         sources = [cell.source for cell in _read_cells(data, ())]
@@ -577,9 +589,9 @@ def _exercises_in(cells: Sequence[Cell], name: str, exercises: Sequence[Exercise
 
 
 def _ranked_cells(cells: Sequence[Cell], id: str) -> list[RankedCell]:
-    """Return all cells in order, each with its rank for an exercise.
+    """Return all cells in order, each with a rank that says how near it is to an exercise.
 
-    The rank is smallest for cells of the exercise, and largest for cells of other exercises.
+    The rank is 0 for cells of the exercise, mostly 1 for cells of no exercise, and 2 for cells of other exercises.
     """
     says_so = any(cell.of == id and cell.says_so for cell in cells)
     ranks = [(0 if cell.says_so or not says_so else 1) if cell.of == id else 2 if cell.of else 1 for cell in cells]
@@ -641,7 +653,9 @@ def _source_text(source: object) -> str:
 
 
 def _marked_exercise(tags: object, grade_id: object, exercises: Sequence[Exercise]) -> str:
-    """Return the id of the exercise in a cell's metadata; "" without one.
+    """Return the id of the exercise that a cell's metadata name; "" without one.
+
+    The tag `double` or `exercise:double` names `double`.
 
     Args:
         tags: the tags of the cell, a list of strings; untrusted.
@@ -653,10 +667,12 @@ def _marked_exercise(tags: object, grade_id: object, exercises: Sequence[Exercis
 
 
 def _commented_exercise(text: str, exercises: Sequence[Exercise]) -> tuple[str, bool]:
-    """Return the id of the exercise in the comment of a cell's first line.
+    """Return the id of the exercise that a comment in a cell's first line names.
+
+    `# exercise: double` returns `("double", False)`, and `# double` returns `("double", True)`.
 
     Returns:
-        The id, or "" without one; and True if the comment is only that name, without the word `exercise`.
+        The id, or "" without one; and True if the comment has only one word, without the word `exercise`.
     """
     first = text.strip().split("\n", 1)[0]
     comment = _COMMENT.fullmatch(first) if len(first) <= _LONGEST_COMMENT else None
@@ -666,7 +682,8 @@ def _commented_exercise(text: str, exercises: Sequence[Exercise]) -> tuple[str, 
 def _exercise_in(heading: str, exercises: Sequence[Exercise]) -> str:
     """Return the id of the exercise whose id, number or title is in a heading.
 
-    It is "" if the heading has no exercise, or several.
+    The heading "02-1 Twice a tensor" returns the id of the exercise with the number 02-1. It is "" if the heading has
+    no exercise, or several.
     """
     folded = _plain_words(heading)
     names = {item.id: filter(str.strip, map(_plain_words, (item.id, item.number, item.title))) for item in exercises}

@@ -26,9 +26,9 @@ if sys.platform != "win32":
 
 
 def reply_to(request: Request, course: Sequence[Exercise]) -> Reply:
-    """Do what a request asks for, and return the reply.
+    """Read what a request names: a class's download, an author's files, or a source text.
 
-    An error in the files becomes the reply's `problem`.
+    The reply has the submissions, or facts about the text. An error in the files becomes its `problem`.
     """
     try:
         if request.download is not None:
@@ -55,7 +55,7 @@ def reply_to(request: Request, course: Sequence[Exercise]) -> Reply:
 
 
 def _reply_about_text(text: Text) -> Reply:
-    """Return what a request wants of a text, as `Text.wanted` says."""
+    """Return a reply about a source text, such as the names in it if `text.wanted` is "names"."""
     if text.wanted == "names":
         names = set(code.names_in_sources(*text.files, functions=text.known))
         return Reply(names=tuple(sorted(names)))
@@ -72,7 +72,10 @@ def _reply_about_text(text: Text) -> Reply:
 
 
 def main() -> None:
-    """Reply to requests until the input ends, then remove what was unpacked."""
+    """Reply to requests until the input ends, then remove what was unpacked.
+
+    Each request and each reply is a line of JSON.
+    """
     if sys.platform != "win32":
         memory = int(sys.argv[1]) << 20
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

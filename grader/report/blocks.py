@@ -73,11 +73,10 @@ Cell = str | tuple[str, ...]
 def table_lines(
     heads: Sequence[TableColumn], rows: Iterable[Sequence[Cell]], width: int, *, gap: int = _STEP
 ) -> Iterator[str]:
-    """Yield the lines of a table.
+    """Yield the lines of a table for a terminal, such as one with a row for each exercise.
 
-    They are wider than the terminal only if the numbers need more columns. Use this for tables with a row for each
-    exercise. A table with a row for each person of a class is printed row by row, without this function: rich needs all
-    rows at once, and a millisecond for each.
+    The lines are wider than the terminal only if the numbers need more columns. A table with a row for each person of a
+    class is printed row by row, without this function: rich needs all rows at once, and a millisecond for each.
 
     Args:
         heads: the columns.
@@ -129,10 +128,10 @@ class Rate:
         self._last = 0
 
     def text(self, done: int, total: int) -> str:
-        """Record the number that is done, and return a text on the progress and the rate.
+        """Record the number that is done, and return the progress and the rate as text.
 
-        The text says how much is done, how fast, and how long the rest takes. If `done` is less than in the call
-        before, a new rate begins.
+        An example is "30 of 120, 15 a minute, 6 min left". If `done` is less than in the call before, a new rate
+        begins.
 
         Args:
             done: the number that is done now.
@@ -176,7 +175,7 @@ def bar_text(done: int, total: int, width: int, *, colours: bool) -> str:
 def code_lines(lines: Sequence[CodeLine], indent: str, width: int, *, colours: bool) -> Iterator[str]:
     """Yield lines of code with their numbers, each cut to the width.
 
-    `>` stands before each marked line.
+    A marked line is like `>   12      return x`; other lines have no `>`.
 
     Args:
         lines: the number and the text of each line, and whether it is marked.

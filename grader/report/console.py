@@ -86,7 +86,7 @@ class Say:
         self(*(line for text in texts for line in prose(for_terminal(text, one_line=True), width, "", "  ")))
 
     def running(self, what: str, seconds: float, done: tuple[int, int] | None = None) -> None:
-        """Show on a terminal what is running and for how long.
+        """Show on a terminal what is running and for how long, such as "double ... 3 s".
 
         Each call replaces the line of the call before. In the first second nothing is shown.
 
@@ -241,7 +241,8 @@ def explain_missing_package(package: str, extra: str) -> Iterator[None]:
 def requirements_of_extra(extra: str) -> str:
     """Return the arguments for `pip install` that install an extra of the grader.
 
-    They are the packages of the extra, without the grader itself, which may be in no package index.
+    For "similarity" it is `"copydetect>=0.5,<0.6"`, with the quotes: the packages of the extra, without the grader
+    itself, which may be in no package index.
     """
     from importlib import metadata
 

@@ -178,7 +178,10 @@ def without_rows(path: Path, gone: Collection[int]) -> bytes:
 
 
 def _split_row(row: str, delimiter: str) -> list[str]:
-    """Split a row of CSV at its delimiters; each cell keeps its quotes."""
+    """Split a row of CSV at its delimiters; each cell keeps its quotes.
+
+    With the delimiter ",", the row `a,"b,c"` becomes `['a', '"b,c"']`.
+    """
     cells, inside = [""], False
     for char in row:
         if char == delimiter and not inside:

@@ -30,6 +30,8 @@ _LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in
 def author_line(report: Report, number: int, total: int, names: Mapping[str, str]) -> str:
     """Return the line that shows a graded author: the count so far, the score, the name.
 
+    An example is `[3/40]        8.5 / 10  ada`.
+
     Args:
         report: the author's report.
         number: the number of submissions that are graded now.
@@ -85,9 +87,9 @@ def gradebook_lines(
 
 
 def rules_without_points(graded: GradedExercise) -> list[str]:
-    """Return the ids of rules whose points a person has not entered yet.
+    """Return the rules of an exercise for which a person still has to enter points.
 
-    `WHOLE` stands for the whole exercise.
+    An example is `["C4"]`. `WHOLE` stands for the whole exercise.
     """
     waits = [row.check.id for row in graded.checks if row.check.id in graded.exercise.staff and not row.set_by]
     return [] if graded.set_by else waits
@@ -95,6 +97,8 @@ def rules_without_points(graded: GradedExercise) -> list[str]:
 
 def needs_points_text(exercise: str, rule: str, count: int) -> str:
     """Return the sentence that says how many submissions still need points from a person.
+
+    An example is "02-1 C4: 3 submissions still need points from a person".
 
     Args:
         exercise: the number or the id of the exercise.
@@ -106,15 +110,15 @@ def needs_points_text(exercise: str, rule: str, count: int) -> str:
 
 
 def cell_text(graded: GradedExercise | None) -> str:
-    """Return the text of a cell: points, or a sign in place of points.
+    """Return what an author's cell for an exercise shows: points such as "8.5", or a sign.
 
-    The sign says that nothing was handed in, that the file is the unchanged starter, or that it was not graded.
+    The sign is "-" if nothing was handed in, "=" for the unchanged starter, and "?" if it was not graded.
     """
     return _NEVER if graded is None else _sign_for_no_points(graded) or points_text(graded.score.earned)
 
 
 def _sign_for_no_points(graded: GradedExercise | ExerciseEntry) -> str:
-    """Return the sign for an exercise that was not handed in or not started; else ""."""
+    """Return "-" for an exercise that was not handed in, "=" if not started; else ""."""
     if not (graded.handed_in or graded.set_by):
         return _NOTHING
     return _BLANK if graded.state == "not_started" else ""
@@ -131,9 +135,9 @@ def gradebook_csv(
 ) -> str:
     """Return the gradebook as CSV, with a row for each person, sorted by author.
 
-    Each member of a group has a row, and so has each absent person. A cell is blank where no file of the exercise was
-    handed in, or where it was not graded. The ids of exercises that were not handed in, or handed in as the unchanged
-    starter, stand at the end of the row: a number alone would look like an answer that earned nothing.
+    Each member of a group has a row, and so has each absent person. A cell is blank if no file of the exercise was
+    handed in, or if it was not graded. The columns `not_handed_in` and `not_started` list ids of exercises: a number
+    alone would look like an answer that earned nothing.
 
     Args:
         ids: the ids of the exercises that have columns.
@@ -156,7 +160,7 @@ def gradebook_csv(
 
 
 def _cells_of_author(report: ReportFile, ids: Sequence[str], needed: frozenset[str]) -> list[str]:
-    """Return the cells that follow the author in a row.
+    """Return the cells that follow the author's name in a row of the gradebook.
 
     They have the points of each exercise, the totals, the ids of exercises that were not handed in or not started, and
     how the final score was computed.

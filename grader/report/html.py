@@ -63,7 +63,9 @@ def page(report: Report, lines: Mapping[tuple[str, str], Sequence[CodeLine]] | N
 
 
 def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = ()) -> str:
-    """Return exercises of a report as a part of a page, with its own style.
+    """Return exercises of a report as HTML to put into a notebook or another page.
+
+    The HTML has its own style.
 
     Args:
         graded: the exercises.
@@ -112,7 +114,11 @@ def _colour_runs(line: str, top: int, styles: Styles) -> Iterator[dict[str, Any]
 
 
 def _blocks_of(message: str) -> list[tuple[str, str]]:
-    """Split a message into blocks: ("code", ...) for indented lines, ("text", ...) for others."""
+    """Split a message into blocks of text and of code, which is indented.
+
+    "See:", "    x = 1" and "then this" in three lines become
+    `[("text", "See:"), ("code", "x = 1"), ("text", "then this")]`.
+    """
     blocks: list[tuple[str, list[str]]] = []
     for line in message.split("\n"):
         kind = "code" if line.startswith("    ") else "text"
@@ -134,9 +140,9 @@ def render_template(template: str, **values: Any) -> str:
 
 @cache
 def _environment() -> Environment:
-    """Return the environment of the templates.
+    """Return Jinja's environment, with which templates of reports are filled in.
 
-    It has the filters of `safe` and the functions of `words`.
+    In a template, `for_terminal` of `safe` is the filter `terminal`, and so on. The functions of `words` can be called.
     """
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),

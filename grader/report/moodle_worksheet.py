@@ -48,7 +48,7 @@ class Worksheet:
 
     @classmethod
     def of(cls, table: CsvTable) -> Worksheet:
-        """Find the columns of a worksheet.
+        """Find the columns of Moodle's grading worksheet, such as that of the grade.
 
         English titles name them. In other languages, their contents and Moodle's order of columns do.
         """
@@ -77,7 +77,10 @@ class Worksheet:
 
 
 def is_yes_no(cells: Iterable[str]) -> bool:
-    """Return whether each cell is the word for yes or the word for no, in one language."""
+    """Return whether each cell is the word for yes or the word for no, in one language.
+
+    `["Ja", "nein"]` returns True. In such a column, Moodle states whether a grade can be changed.
+    """
     words = {cell.casefold() for cell in cells}
     return any(words <= set(pair) for pair in _YES_NO)
 

@@ -12,8 +12,8 @@ _WHOLE = re.compile(r"\d{1,3}(?:([., '\u00a0\u202f])\d{3})*|\d+")
 def parse_hundredths(text: str) -> int | None:
     """Parse a number with a decimal point or comma, and return it in hundredths.
 
-    Return None if the text is not a number, or is ambiguous. If the text has points and commas, the last sign begins
-    the decimals: 1,000.00 and 1.000,00 are a thousand. A single sign with three digits behind it is ambiguous.
+    `8.5` and `8,5` return 850. `1,000.00` and `1.000,00` return 100000: the last sign begins the decimals. Return None
+    for a text that is not a number, or is ambiguous, as `1,000`.
     """
     text = text.strip()
     if len(text) > _LONGEST_NUMBER:

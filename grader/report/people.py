@@ -57,19 +57,22 @@ class Person:
 
     @cached_property
     def compact_keys(self) -> frozenset[str]:
-        """Return the keys of this person, each without blanks and signs.
+        """Return the keys of this person without blanks and signs, as `lovelaceada`.
 
         Platforms leave out these characters when they write a name into a file name.
         """
         return frozenset(filter(None, map(letters_and_digits, self.keys)))
 
     def is_called(self, name: str) -> bool:
-        """Return whether a name, as platforms write it into a file name, is this person's."""
+        """Return whether a name that a platform wrote into a file name is this person's.
+
+        For "Lovelace, Ada", this is True of `lovelaceada` and `adalovelace`.
+        """
         return letters_and_digits(name) in map(letters_and_digits, self.names)
 
 
 class People:
-    """The persons of a table.
+    """The people in a table, such as a roster; finds the one who made a submission.
 
     Args:
         table: the open file; None for nobody.
@@ -101,7 +104,7 @@ class People:
         )
 
     def person_of(self, author: str) -> Person | None:
-        """Return the person whom a submission's author name means.
+        """Return the person whom a submission's author name, such as "512" or "ada", means.
 
         Return None unless exactly one person fits.
         """
@@ -165,7 +168,7 @@ class People:
         return members if own in members else []
 
     def authors_named_differently(self, authors: Iterable[str]) -> list[str]:
-        """Return the authors who have one name in a Canvas submission and another in the roster.
+        """Return the authors of Canvas submissions who have another name on the roster.
 
         The name in the submission may be a group's, as Canvas writes the number of one member after it. The list is
         empty if the roster has a column of groups, or is not Canvas's.
@@ -187,20 +190,21 @@ class People:
     def names_of(self, person: Person) -> frozenset[str]:
         """Return the texts that stand for this person and for nobody else.
 
-        They are folded for comparison; see `fold_name`.
+        An example is `{"lovelace, ada", "ada lovelace", "512"}`. They are folded for comparison; see `fold_name`.
         """
         return frozenset(key for key in person.keys if key in self._by_key) | {fold_name(person.author)}
 
     def uid_of(self, author: str) -> str:
-        """Return the identifier that a submission's author has in all hand-ins of a term.
+        """Return what identifies a submission's author in all hand-ins of a term.
 
-        Return the author name itself if it means nobody in the table. See `unique_uid`.
+        An example is the e-mail address on a Moodle worksheet. Return the author name itself if it means nobody in the
+        table. See `unique_uid`.
         """
         person = self.person_of(author)
         return self.unique_uid(person) if person else author
 
     def unique_uid(self, person: Person) -> str:
-        """Return the identifier that a person has in all hand-ins of a term.
+        """Return what identifies a person in all hand-ins of a term, to add up the scores.
 
         This is `uid`. If several people in the table have the same `uid`, it is the author name instead.
         """
@@ -260,7 +264,8 @@ def people_in(path: Path, given: Mapping[str, str] | None = None, platform: str 
 
     Args:
         path: the path of the file.
-        given: the name that the platform wrote before the number of each submission, by that number.
+        given: the name that the platform wrote before the number of each submission, by that number:
+            `{"512": "lovelaceada"}`.
         platform: the platform that gave submissions their numbers: "canvas", "moodle", or "" if unknown.
 
     Raises:
@@ -297,7 +302,10 @@ def _lookup_keys(name: str, cells: Iterable[str]) -> frozenset[str]:
 
 
 def _map_unique_keys(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person]:
-    """Return a dict from each key that means exactly one person to this person."""
+    """Return a dict from each key to its person, without the keys that several people have.
+
+    If "bo" is paired with two people, and "ada" with one, the dict has "ada" alone.
+    """
     meant = defaultdict[str, set[Person]](set)
     for key, person in pairs:
         meant[key].add(person)
@@ -305,7 +313,7 @@ def _map_unique_keys(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person
 
 
 def absent_people(people: People, authors: Iterable[str]) -> Iterator[Person]:
-    """Yield the people on the roster who are not among these authors."""
+    """Yield the people on the roster who handed in nothing: they are not among these authors."""
     there = {person for author in authors if (person := people.person_of(author))}
     return (person for person in people.persons if person not in there)
 

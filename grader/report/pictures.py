@@ -84,7 +84,7 @@ def lines_of(picture: Picture, width: int, *, plain: bool = False, colours: bool
 
 
 def sentence_of(picture: Picture) -> str:
-    """Return a picture as text, a sentence for each part."""
+    """Return a picture as sentences for those who cannot see it, one for each part."""
     return " ".join(part.sentence for part in _parts(picture))
 
 
@@ -146,7 +146,10 @@ def _grid_block(name: str, rows: tuple[tuple[str, ...], ...], wrong: tuple[tuple
 
 
 def _grid_sentence(grid: Grid) -> str:
-    """Return a sentence that says which cells are wrong, and what they should be."""
+    """Return a sentence that says which cells are wrong, and what they should be.
+
+    An example is "Wrong elements: at [1] expected 2, got 3."
+    """
     places = [(y, x) for y, row in enumerate(grid.wrong) for x, bad in enumerate(row) if bad]
     cells = []
     for y, x in places[:_MOST_CELLS_NAMED]:
@@ -179,9 +182,10 @@ def _earlier_view(views: tuple[View, ...], number: int) -> View | None:
 
 
 def indices_by_offset(view: View) -> dict[int, list[tuple[int, ...]]]:
-    """Return a dict from an offset in a storage to the indices of a view that read it.
+    """Return the indices of a view that read each element of its storage, by its offset.
 
-    Of a large view only the first indices are looked at.
+    A view of shape (2,), stride 2 and offset 1 returns `{1: [(0,)], 3: [(1,)]}`. Of a large view only the first indices
+    are looked at.
     """
     read: dict[int, list[tuple[int, ...]]] = {}
     # As many of each dim as are looked at in all: further ones are not reached.
@@ -219,7 +223,10 @@ def _storage_boxes(view: View, width: int) -> Iterator[str]:
 
 
 def _view_sentence(views: tuple[View, ...]) -> str:
-    """Return a sentence with the layout of each view, and which views share a storage."""
+    """Return a sentence with the layout of each view, and which views share a storage.
+
+    For one view: "x has shape (2, 3), strides (3, 1) and offset 0 in a storage of 6 elements."
+    """
     parts = []
     for number, view in enumerate(views):
         before = _earlier_view(views, number)
@@ -235,9 +242,10 @@ def _view_sentence(views: tuple[View, ...]) -> str:
 
 
 def _aligned_dims(shapes: Shapes) -> list[tuple[str, tuple[int | None, ...]]]:
-    """Return a pair for each aligned dim, from the left: a sign, and the sizes.
+    """Return a sign for each aligned dim, and the sizes of the shapes in it, from the left.
 
-    The sign says how the sizes fit. A shape that lacks the dim has the size None.
+    `(3, 1)` and `(4,)` return `[("~", (3, None)), ("~", (1, 4))]`, as both dims are stretched. "=" stands for equal
+    sizes, and "!" for sizes that clash. A shape that lacks the dim has the size None.
     """
     dims = [*zip_longest(*(row.shape[::-1] for row in shapes.rows))][::-1]
     return [(_relation(shapes, sizes), sizes) for sizes in dims]
@@ -250,7 +258,10 @@ def _relation(shapes: Shapes, sizes: Sequence[int | None]) -> str:
 
 
 def _broadcast_shape(shapes: Shapes) -> tuple[int, ...] | None:
-    """Return the shape that these shapes broadcast to; None if they do not broadcast."""
+    """Return the shape that these shapes broadcast to; None if they do not broadcast.
+
+    `(3, 1)` and `(4,)` return `(3, 4)`.
+    """
     fits = _aligned_dims(shapes)
     if any(relation == _CLASH for relation, _ in fits):
         return None
@@ -298,7 +309,7 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
 def _shape_cells(sizes: Sequence[int | None]) -> list[str]:
     """Return the cells of a row that shows a shape as Python writes it.
 
-    A cell is empty where the shape lacks the dim.
+    `[None, 3, 4]` returns `["", "(3,", "4)"]`: a cell is empty where the shape lacks the dim.
     """
     own = sum(size is not None for size in sizes)
     if not own:
@@ -308,7 +319,10 @@ def _shape_cells(sizes: Sequence[int | None]) -> list[str]:
 
 
 def _shape_sentence(shapes: Shapes) -> str:
-    """Return a sentence that says how shapes broadcast, or in which dim they clash."""
+    """Return a sentence that says how shapes broadcast, or in which dim they clash.
+
+    An example is "Broadcasting a (3,) and b (4,): they clash in dim -1."
+    """
     operands = " and ".join(f"{row.name} {row.shape}" for row in shapes.rows)
     if not shapes.broadcast:
         return f"The shapes are {operands}."
@@ -338,9 +352,9 @@ def _timeline_lines(moments: tuple[Moment, ...], left_out: int, width: int) -> I
 
 
 def _timeline_sentence(moments: tuple[Moment, ...], left_out: int) -> str:
-    """Return a sentence with the numbers of kernels, copies and waits in a timeline.
+    """Return a sentence that counts the kernels, copies and waits in a timeline.
 
-    It also says how long the host waited.
+    For example, "In 8 us of virtual time 1 kernel and 0 copies ran, and the host waited 1 time, for 6 us in all."
     """
     waits = [one for one in moments if one.place == "host" and one.name.startswith("wait")]
     on_device = [one for one in moments if one.place != "host"]

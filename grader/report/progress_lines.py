@@ -21,7 +21,7 @@ class NotesProgress(Progress):
         self.say = say
 
     def noted(self, line: str) -> None:
-        """Print a line."""
+        """Print a line that the person who started the run should read."""
         self.say(line)
 
 

@@ -14,7 +14,9 @@ from grader.report.schema import MOST_BYTES, ReportFile
 
 
 def read_report(path: Path) -> ReportFile:
-    """Read a report of version 1.
+    """Read a report in JSON that `grade --json` wrote.
+
+    Only version 1 of the format is read.
 
     Raises:
         CourseError: the file cannot be read, is too large, or is not such a report; the error lists every problem.
@@ -24,7 +26,11 @@ def read_report(path: Path) -> ReportFile:
 
 
 def report_from(text: bytes | str, name: str) -> ReportFile:
-    """Parse the text of a report; errors begin with `name`.
+    """Parse a report in JSON that `grade --json` wrote; errors begin with `name`.
+
+    Args:
+        text: the content of the file.
+        name: the path of the file, for errors.
 
     Raises:
         CourseError: the text is not such a report; the error lists every problem.
@@ -54,7 +60,7 @@ def _version_of(text: bytes | str) -> object:
 def _impossible_scores(report: ReportFile) -> Iterator[str]:
     """Yield a sentence for each score that grading cannot produce.
 
-    Somebody may have edited the report.
+    An example is "double: 12 of 10 points cannot be earned". Somebody may have edited the report.
     """
     parts = [(exercise.id, exercise.score) for exercise in report.exercises]
     for name, score in [("score", report.score), *parts]:

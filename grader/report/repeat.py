@@ -48,9 +48,10 @@ def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Ex
 
 
 def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
-    """Yield sentences about differences between two runs.
+    """Yield sentences on how two runs differ, as this may explain other verdicts.
 
-    They compare the files, the machine, limits, and verdicts of checks.
+    An example is "torch: 2.9.0 then, 2.10.0 now". The sentences compare the files, the machine, limits, and verdicts of
+    checks.
     """
     if earlier.digest != report.digest:
         yield "The files differ from those of that report, or other exercises were graded."

@@ -35,9 +35,9 @@ _OPENS_COMMAND = re.compile(r"#(?=#\w*\[)")
 
 
 def for_terminal(text: str, *, one_line: bool = False) -> str:
-    """Spell out characters that could move the cursor, change colours or reverse text.
+    r"""Spell out characters that could move the cursor, change colours or reverse text.
 
-    Tabs become blanks.
+    An escape character becomes the four characters `\x1b`. Tabs become blanks.
 
     Args:
         text: the text that is to be shown.
@@ -65,13 +65,12 @@ def pad(text: str, width: int) -> str:
 
 
 def wrap(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
-    """Wrap a line of safe text to this width.
+    """Wrap a line of safe text to this width, without breaking commands and paths.
 
-    A command that stands after two blanks, as in `To go on:  grade next`, will be copied, so it stays in one line.
+    A command that stands after two blanks, as in `To go on:  grade next`, stays in one line, since it will be copied.
     Words that are joined by NUL stay together, too; each NUL becomes a blank. A word that is longer than a line, such
-    as a path, goes beyond the width. Only a word with characters of two columns is broken: between those, any place is
-    good for a break. (rich cannot wrap like this: it folds or crops a long word, or wraps nothing at all; see
-    `findings/rich_long_words.sh`.)
+    as a path, goes beyond the width. Only a word with characters of two columns, such as Chinese ones, is broken. (rich
+    cannot wrap like this: it folds or crops a long word, or wraps nothing at all; see `findings/rich_long_words.sh`.)
 
     Args:
         text: a safe text without line breaks.
@@ -129,7 +128,7 @@ def shorten(text: str, room: int) -> str:
 def two_sided_lines(left: str, right: str, width: int, *, head: str = "") -> list[str]:
     """Return lines of a text at the left, with another text at the end of the first line.
 
-    The left text is made safe and wrapped.
+    `two_sided_lines("Shapes", "3 / 4", 20)` returns `["Shapes         3 / 4"]`. The left text is made safe and wrapped.
 
     Args:
         left: the left text.
@@ -147,9 +146,9 @@ def two_sided_lines(left: str, right: str, width: int, *, head: str = "") -> lis
 def for_csv(text: str) -> str:
     """Return text as one line that no spreadsheet evaluates as a formula.
 
-    `csv.writer` still has to quote it. An apostrophe goes before a formula, also where the formula hides behind blanks,
-    quotes or full-width signs, and where it follows a comma or a semicolon, which separate cells in one country or
-    another. Use this for text only: a number of ours may begin with a minus.
+    `=1+1` becomes `'=1+1`. An apostrophe also goes before a formula that hides behind blanks, quotes or full-width
+    signs, or that follows a comma or a semicolon, which separate cells in one country or another. `csv.writer` still
+    has to quote the line. Use this for text only: a number of ours may begin with a minus.
     """
     line = _spell_out_invisible(text, "")
     first = unicodedata.normalize("NFKC", line).lstrip(" \t\"'")[:1]
@@ -171,17 +170,17 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
 def for_html(text: str) -> str:
     """Make text safe for an HTML element, or for the value of an attribute in quotes.
 
-    Markup is escaped, and invisible characters are spelled out. That does not protect in scripts and style sheets, nor
-    in attributes that hold an address or a script.
+    `<b>` becomes `&lt;b&gt;`, and invisible characters are spelled out. That does not protect in scripts and style
+    sheets, nor in attributes that hold an address or a script.
     """
     return html.escape(_spell_out_invisible(text), quote=True)
 
 
 def for_markdown(text: str) -> str:
-    """Return text as code within a line or a cell of Markdown.
+    """Return text as code within a line or a cell of Markdown, so that no markup is active.
 
-    No link, mention or reference works in code. A backslash would not do: GitHub and GitLab look for mentions and
-    references after they have parsed the text.
+    `@ada` is put between backticks, as no link, mention or reference works in code. A backslash would not do: GitHub
+    and GitLab look for mentions and references after they have parsed the text.
     """
     return r"\|".join(_code_span(part) for part in _spell_out_invisible(text, "").split("|"))
 
@@ -198,29 +197,36 @@ def for_markdown_block(text: str) -> str:
 
 
 def for_workflow(text: str) -> str:
-    """Make lines safe for a CI system's log, so that the system runs none as a command.
+    r"""Make lines safe for a CI system's log, so that the system runs none as a command.
 
-    GitHub looks for `::command::` at the beginning of a line and for `##[command]` anywhere, Azure for `##vso[command]`
-    anywhere; one character of each is spelled out. GitLab's sections begin with control characters.
+    `::error::` becomes `\x3a:error::`. GitHub looks for `::command::` at the beginning of a line and for `##[command]`
+    anywhere, Azure for `##vso[command]` anywhere; one character of each is spelled out. GitLab's sections begin with
+    control characters.
     """
     return _OPENS_COMMAND.sub(r"\\x23", _LEADS_COMMAND.sub(r"\1\\x3a", _spell_out_invisible(text)))
 
 
 def for_workflow_message(text: str) -> str:
-    """Make text safe as the message of a command of GitHub Actions: what follows `::error::`."""
+    """Make text safe as the message of a command of GitHub Actions: what follows `::error::`.
+
+    `50 %` becomes `50 %25`, and a line break becomes `%0A`.
+    """
     return for_workflow(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def for_workflow_property(text: str) -> str:
     """Make text safe as a property of a command of GitHub Actions.
 
-    In `::error title=...::`, `title` is a property.
+    In `::error title=...::`, `title` is a property. `a:b, c` becomes `a%3Ab%2C c`.
     """
     return for_workflow_message(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _spell_out_invisible(text: str, allowed: str = "\n\t") -> str:
-    """Spell out all characters that cannot be seen, except for the allowed ones."""
+    r"""Spell out all characters that cannot be seen, except for the allowed ones.
+
+    An escape character becomes the four characters `\x1b`.
+    """
     if text.isascii() and text.isprintable():
         return text
     out: list[str] = []

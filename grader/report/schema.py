@@ -47,11 +47,13 @@ Entry = TypeVar("Entry")
 
 
 def _make_entry(kind: type[Entry], *sources: object, **others: object) -> Entry:
-    """Make an entry from the attributes of several objects.
+    """Make an entry, an object of the report's JSON, from attributes of several objects.
+
+    A field `score` takes the attribute `score` of the first object that has one.
 
     Args:
         kind: the type of the entry.
-        *sources: the objects; a field comes from the first one with an attribute of that name.
+        *sources: the objects.
         **others: the fields that do not come from the objects.
     """
     for key in (one.name for one in fields(cast("Any", kind)) if one.name not in others):
@@ -103,7 +105,7 @@ class CheckEntry:
 
     @classmethod
     def of(cls, row: GradedCheck, graded: GradedExercise, *, staff: bool) -> Self:
-        """Make the entry for a graded check.
+        """Make the entry for a graded check in the report's JSON.
 
         Args:
             row: the check.
@@ -122,7 +124,10 @@ class CheckEntry:
 
     @cached_property
     def graded(self) -> GradedCheck:
-        """Return the check as a `GradedCheck`, as far as the report has its attributes."""
+        """Return the check as a `GradedCheck`, for functions that take one, such as `Causes.of`.
+
+        It lacks what the report does not have.
+        """
         score = Score(self.earned, self.possible, 0 if self.verdict.decided or self.set_by else self.possible)
         check = Check(self.id, "", self.title, self.contract, self.category, shown=self.shown)
         called = (self.function,) if self.function else ()
@@ -137,7 +142,7 @@ class MistakeEntry(Mistake):
 
     @classmethod
     def of(cls, mistake: Mistake, graded: GradedExercise) -> Self:
-        """Make the entry for a known mistake of a graded exercise."""
+        """Make the entry for a known mistake of a graded exercise in the report's JSON."""
         shown_by = tuple(row.check.id for row in graded.checks if explains(mistake, row))
         return _make_entry(cls, mistake, checks=shown_by)
 
@@ -169,7 +174,7 @@ class ExerciseEntry:
 
     @classmethod
     def of(cls, graded: GradedExercise, *, staff: bool) -> Self:
-        """Make the entry for a graded exercise."""
+        """Make the entry for a graded exercise in the report's JSON."""
         exercise = graded.exercise
         return _make_entry(
             cls,
@@ -236,7 +241,7 @@ class ReportFile:
 
     @classmethod
     def of(cls, report: Report, *, staff: bool = False) -> Self:
-        """Make the `ReportFile` of a report.
+        """Make a `ReportFile`, which can be written as JSON, of a report.
 
         Args:
             report: the report.
@@ -255,7 +260,10 @@ class ReportFile:
 
     @property
     def total(self) -> Score:
-        """Return the score that counts; see `grader.model.report.score_after_policy`."""
+        """Return the score that counts: after late days, staff's decisions and dropped exercises.
+
+        See `grader.model.report.score_after_policy`.
+        """
         return score_after_policy({exercise.id: exercise.score for exercise in self.exercises}, self.policy)
 
     @property
@@ -265,7 +273,7 @@ class ReportFile:
 
 
 def report_json(report: Report, *, staff: bool = False, indent: int | None = 1) -> bytes:
-    """Return a report as the JSON of its file; see `ReportFile.of`.
+    """Return a report as the JSON that `grade --json` writes; see `ReportFile.of`.
 
     Args:
         report: the report that is written.

@@ -42,7 +42,10 @@ COUNTED: Mapping[str, tuple[str, str]] = {
 
 
 def counts_text(counters: Mapping[str, int]) -> str:
-    """Return the numbers of a check's counters in words, without those that are 0."""
+    """Return the numbers of a check's counters in words, without those that are 0.
+
+    `{"ops": 3, "syncs": 0}` becomes "3 operations".
+    """
     named = ((number, COUNTED.get(name, (name, name))) for name, number in counters.items() if number)
     return ", ".join(f"{number:,} {one if number == 1 else many}" for number, (one, many) in named)
 
@@ -50,7 +53,7 @@ def counts_text(counters: Mapping[str, int]) -> str:
 def measured_lines(graded: GradedExercise, row: GradedCheck) -> Iterator[str]:
     """Yield a check's counts in words, and its measured speeds.
 
-    If the counts of the reference are known, they have a line, too.
+    If the counts of the reference are known, they have a line, too, such as "the reference: 3 operations".
     """
     for whose, counters in (
         ("", row.outcome.counters),
@@ -87,7 +90,7 @@ def total_score(rows: Sequence[GradedCheck]) -> Score:
 
 
 def rules_text(rows: Sequence[GradedCheck]) -> str:
-    """Return a text with the names of the rules of several checks: each once, C2 before C10."""
+    """Return the rules of several checks in one text, each once and in order, as "C2 C10"."""
     rules = {row.check.contract for row in rows if row.check.contract}
     return " ".join(sorted(rules, key=lambda rule: (len(rule), rule)))  # C2 before C10
 
@@ -101,7 +104,10 @@ def hidden_text(shown: bool) -> str:
 
 
 def state_text(graded: GradedExercise) -> str:
-    """Return the state of an exercise as text; "in part" if only some of its checks ran."""
+    """Return the state of an exercise as text, such as "not started".
+
+    It is "in part" if only some of its checks ran.
+    """
     return "in part" if graded.left_out else graded.state.replace("_", " ")
 
 
@@ -181,7 +187,7 @@ def rows_in_full(graded: GradedExercise) -> list[GradedCheck]:
 def mistake_texts(graded: GradedExercise, row: GradedCheck) -> list[str]:
     """Return a sentence for each known mistake that explains a check's failure.
 
-    The sentences are printed below the message of the check.
+    A sentence begins with "This looks like: ". It is printed below the message of the check.
     """
     return [f"This looks like: {mistake.sentence}" for mistake in graded.mistakes if explains(mistake, row)]
 
@@ -219,7 +225,10 @@ def explains(mistake: Mistake, row: GradedCheck) -> bool:
 
 
 def exercise_notes(graded: GradedExercise) -> Iterator[str]:
-    """Yield sentences about points that do not count, and about checks without a result."""
+    """Yield sentences about points that do not count, and about checks without a result.
+
+    An example is "3 hidden checks will decide 2 more points at hand-in."
+    """
     if graded.state == "not_started" and any(row.outcome.verdict is Verdict.PASSED for row in graded.checks):
         yield "The file is the unchanged starter, so no points count yet."
     if held := held_back_text(graded.held_back, graded.held_by):
@@ -236,9 +245,9 @@ def exercise_notes(graded: GradedExercise) -> Iterator[str]:
 
 
 def total_text(report: Report) -> str:
-    """Return a text with the total score of the checks that ran.
+    """Return a text with the total score of the checks that ran, such as "8 / 10 points".
 
-    It also has the points of the checks that did not run here.
+    If some checks did not run here, their points follow: "8 / 10 points, 2 more at hand-in".
     """
     total = sum((score_of_run_checks(graded) for graded in report.exercises), Score(0, 0))
     withheld = sum(graded.withheld_points for graded in report.exercises)
@@ -249,7 +258,10 @@ def total_text(report: Report) -> str:
 
 
 def undecided_lines(report: Report) -> Iterator[str]:
-    """Yield a sentence about the undecided points of checks that ran, if there are any."""
+    """Yield a sentence about the undecided points of checks that ran, if there are any.
+
+    An example is "2 points are undecided (inconclusive): neither earned nor lost".
+    """
     rows = [row for graded in report.exercises for row in graded.checks]
     rest = sum(score_of_run_checks(graded).undecided for graded in report.exercises)
     if rest > 0:
@@ -258,7 +270,10 @@ def undecided_lines(report: Report) -> Iterator[str]:
 
 
 def next_step_lines(report: Report) -> Iterator[str]:
-    """Yield what to do next, in one or two lines."""
+    """Yield what to do next, in one or two lines.
+
+    An example is "Next: fix double, then run  grade double".
+    """
     lost = (row for row in report.exercises if row.score.earned + row.score.undecided < row.score.possible)
     started = [graded for graded in lost if graded.state == "started"]
     waiting = [graded for graded in report.exercises if graded.state == "not_started"]

@@ -63,7 +63,7 @@ Counted = Literal["passed", "lost", "undecided"]
 
 @dataclass(frozen=True)
 class ReportItem:
-    """A row of a report.
+    """A row of a report for another program: a check, or checks that did not run.
 
     Attributes:
         exercise: the exercise that it belongs to.
@@ -95,19 +95,23 @@ class ReportItem:
 
     @property
     def in_full(self) -> bool:
-        """Return True if its message is shown in full, as the first failure of a function."""
+        """Return True if the item's message is shown in full: it is a function's first failure."""
         return self.place is not None
 
     @property
     def name(self) -> str:
-        """Return the names of the exercise and of the item in one line, safe for a terminal."""
+        """Return the names of the exercise and of the item in one line, safe for a terminal.
+
+        An example is "02-1 Double: C1 Returns a new tensor".
+        """
         return for_terminal(f"{self.exercise.name}: {self.title}", one_line=True)
 
 
 def items_of(report: ReportFile, *, points: bool = True) -> list[ReportItem]:
-    """Return the items of all exercises in a report, in the order of the report.
+    """Return a report as rows for another program: a `ReportItem` for each check.
 
-    An item is a check, or it stands for checks that did not run.
+    They are in the order of the report. Checks that did not run for the same reason, such as the hidden checks of an
+    exercise, have one item together.
 
     Args:
         report: the report.
@@ -117,9 +121,9 @@ def items_of(report: ReportFile, *, points: bool = True) -> list[ReportItem]:
 
 
 def _items_of_exercise(exercise: ExerciseEntry, *, points: bool) -> Iterator[ReportItem]:
-    """Yield the items of an exercise: checks, then what stands for checks that did not run.
+    """Yield a `ReportItem` for each check of an exercise, then for checks that did not run.
 
-    Each reason why checks did not run has one item for all of them.
+    For each reason why checks did not run, there is one item.
 
     Args:
         exercise: the exercise.
@@ -155,10 +159,11 @@ def _items_of_exercise(exercise: ExerciseEntry, *, points: bool) -> Iterator[Rep
 
 
 def _mistakes_by_check(exercise: ExerciseEntry, firsts: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """Return a dict from a check's id to the sentences on mistakes printed below it.
+    """Return which sentences on known mistakes are printed below a check, by the check's id.
 
-    A sentence is printed below the first failure that the mistake explains. A mistake that explains none of the first
-    failures is printed below the cause: the check to fix first.
+    An example is `{"shape": ["This looks like: You add the wrong dim."]}`. A sentence is printed below the first
+    failure that the mistake explains. A mistake that explains none of the first failures is printed below the cause:
+    the check to fix first.
 
     Args:
         exercise: an exercise of a report.
@@ -195,7 +200,7 @@ def _undecided_item(
 def _item_of_check(
     exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: bool, mistakes: Sequence[str] = ()
 ) -> ReportItem:
-    """Return the item of a check.
+    """Return a check as a `ReportItem`, with its title, score and message.
 
     Args:
         exercise: the exercise that the check belongs to.
@@ -222,14 +227,18 @@ def _item_of_check(
 def why_undecided(items: Sequence[ReportItem]) -> str:
     """Return why points are undecided, each reason in a line; "" if all are decided.
 
-    Hidden checks are not named.
+    A line is like "02-1 Double: 3 hidden checks will decide 2 points at hand-in". Hidden checks are not named.
     """
     reasons = dict.fromkeys(f"{item.exercise.name}: {item.text}" for item in items if item.kind == "undecided")
     return "\n".join(reasons)
 
 
 def final_points_text(report: ReportFile) -> str:
-    """Return a line with the points that count, and with the undecided points."""
+    """Return a line with the points that count and the undecided points.
+
+    An example is "8.5 of 10 points; 1 more are undecided, neither earned nor lost". Late days and other rules of the
+    hand-in have been applied.
+    """
     return final_score_text(report.total, report.policy)
 
 
@@ -254,7 +263,11 @@ class Options:
     folder: str | None = ""
 
     def path_of(self, file: str | None) -> str | None:
-        """Return a file of the submission as a path from the root of the repository."""
+        """Return a file of the submission as a path from the root of the repository.
+
+        If `folder` is "hw1", `double.py` becomes `hw1/double.py`. Return None without a file, or if the folder lies
+        outside of the repository.
+        """
         if file is None or self.folder is None:
             return None
         return f"{self.folder}/{file}" if self.folder else file
@@ -263,7 +276,7 @@ class Options:
 def cut_text(text: str, most: int) -> str:
     """Cut a text that has more than `most` characters, if possible at the end of a line.
 
-    A further line then says how many characters were cut off.
+    A further line then says how many characters were cut off, such as "(120 more characters)".
     """
     if len(text) <= most:
         return text
@@ -272,7 +285,7 @@ def cut_text(text: str, most: int) -> str:
 
 
 def json_points(hundredths: int) -> float | int:
-    """Return points for JSON, from hundredths: an int if they are whole, else a float."""
+    """Return hundredths as points for JSON: 250 becomes 2.5, and 200 becomes the int 2."""
     return hundredths // 100 if hundredths % 100 == 0 else hundredths / 100
 
 

@@ -74,7 +74,7 @@ class Filled:
     def lines(self, place: str, names: Mapping[str, str], *, zeros: bool = False) -> Iterator[str]:
         """Yield sentences on the scores that were filled in, and on people without a score.
 
-        They count the scores and the older scores that were replaced, and say why a person got none.
+        The first one is like "12 scores filled in, 3 in place of another score: gradebook.csv".
 
         Args:
             place: the path of the file that was written.
@@ -141,7 +141,7 @@ def fill_columns(
 
 
 def count_authors_in(table: CsvTable, kind: str, column: ScoreColumn) -> int:
-    """Return how many authors of a hand-in are in a table.
+    """Return how many authors of a hand-in are in a table, to see if the two belong together.
 
     Args:
         table: the table of the platform.
@@ -244,7 +244,9 @@ def _fill_column(
 
 
 def _scale_score(table: CsvTable, column: ScoreColumn, score: int, most: int | None, *, scales: bool) -> int:
-    """Return a score in hundredths of the platform's points.
+    """Convert a score to the platform's points, if the platform has another maximum.
+
+    With 10 points in the course and 20 on the platform, 800 hundredths become 1600.
 
     Args:
         table: the table, which an error names.
