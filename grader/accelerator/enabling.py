@@ -146,7 +146,7 @@ class _Hooks(torch._C._acc.PrivateUse1Hooks):
 
 
 def preload() -> None:
-    """Import the modules that `enable` needs, before a process forks.
+    """Import what `enable` needs, so that processes forked later need not.
 
     PyTorch itself is not changed.
     """
@@ -162,10 +162,10 @@ def preload() -> None:
 
 
 def preload_operations() -> None:
-    """Prepare for the first operation on the device, before a process forks.
+    """Do what the first operation on the device needs, so that forked processes need not.
 
     The device's kernels are registered. They have no effect before `enable`, as no program can name the device until
-    then. PyTorch imports 500 modules at the first operation, to know whether a tensor of a subclass is a DTensor; they
+    then. PyTorch imports 500 modules at the first operation, to know whether a tensor of a subclass is a DTensor. They
     are imported here, as this takes half a second.
     """
     if torch.distributed.is_available():

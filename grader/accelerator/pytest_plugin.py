@@ -97,7 +97,11 @@ def _is_first_copy(manager: pytest.PytestPluginManager) -> bool:
 
 
 def _simulated_gpu(config: pytest.Config) -> str:
-    """Return the name of the GPU that this module simulates, from the option or the ini file; "" for none."""
+    """Return the name of the GPU that this module simulates, such as "a100".
+
+    The option or the ini file says it. It is "cuda" for a device that imitates no GPU, and "" if this module simulates
+    nothing.
+    """
     if not _is_first_copy(config.pluginmanager):
         return ""
     given = config.known_args_namespace.accelerator
@@ -115,7 +119,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Return the header line that names the simulated GPU and the number of devices.
 
-    If CUDA is not simulated, return None.
+    An example is "accelerator: NVIDIA A100-SXM4-40GB, simulated; 2 devices". If CUDA is not simulated, return None.
     """
     if not _simulated_gpu(config):
         return None
@@ -163,9 +167,9 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Add up the device's counts of this process.
+    """Add up what the device counted in this process, for the last line of the report.
 
-    A worker of pytest-xdist sends them to the controller.
+    A worker of pytest-xdist sends the counts to the controller.
     """
     config = session.config
     if not _simulated_gpu(config):
@@ -188,7 +192,10 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Write the line that counts operations, copies, waits, races and refusals of the simulated device."""
+    """Write the line that counts the use of the simulated device.
+
+    An example is "simulated CUDA: 1,024 operations, 1 copy, 2 waits, 0 races, 0 refusals".
+    """
     if _simulated_gpu(config):
         counts = config.stash[_COUNTS]
         words = [_number_of(counts[name], name) for name in _SUMMARY if name != _REVIVED or counts[name]]

@@ -24,6 +24,8 @@ class TensorAttribute(property):
 def put(owner: Any, name: str, new: Any) -> None:
     """Replace an attribute of one of PyTorch's modules or classes.
 
+    After `put(torch, "rand", new)`, programs that call `torch.rand` call `new`.
+
     A new function gets the name, module, documentation and attributes of the original, and has the original as
     `__wrapped__`: PyTorch's compiler, decorators and `inspect.signature` read these. Only a class may replace a class,
     so that annotations, `except` and `isinstance` still work. An operator of TorchScript stays one. In the place of a
@@ -86,10 +88,13 @@ def _wrap_like(original: Any, new: Any) -> Any:
 
 
 def _follow_torch_function(owner: Any, original: Any, new: Any) -> Any:
-    """Return `new`, made to follow the protocol of `__torch_function__` if `original` does.
+    """Let a program's `__torch_function__` see calls of `new`, as it sees those of `original`.
 
-    A program's class or mode compares the function that it receives with `torch.zeros_like`, or looks it up in a table
-    of such functions. C++ would pass its own, and with the device's inner name in the arguments.
+    It receives the Python function, which it may compare with `torch.zeros_like`, or look up in a table of such
+    functions. C++ would pass a function of its own, and the device's inner name in the arguments.
+
+    Returns:
+        A wrapper of `new`; `new` itself if `original` does not look for `__torch_function__`.
     """
     of_c = inspect.unwrap(original) if isinstance(original, types.FunctionType) else original
     # A wrapper of such a function has its attributes, so the attribute names the function that has it first.
@@ -123,10 +128,10 @@ _METHODS_WITHOUT = ("as_subclass", "set_")
 
 
 def _operator_namespace(owner: Any, function: Any) -> str | None:
-    """Return the namespace of the operator that a C++ function calls, such as "aten::".
+    """Return "aten::" if a C++ function passes its arguments to `__torch_function__`.
 
-    It is None if C++ does not look for `__torch_function__` when the function is called. It is also None for other
-    modules than `torch`, `torch.nn.functional`, `torch.fft` and `torch.linalg`.
+    This is the namespace of the operator that it calls, such as `aten::add` for `torch.add`. It is None for any other
+    function, and for other modules than `torch`, `torch.nn.functional`, `torch.fft` and `torch.linalg`.
 
     Args:
         owner: the module that has the function.
@@ -140,8 +145,8 @@ def _operator_namespace(owner: Any, function: Any) -> str | None:
 def _takes_tensors(operator: str) -> bool:
     """Return whether an operator takes tensors in which C++ looks for `__torch_function__`.
 
-    One overload that takes them is enough. Indices and values of sparse tensors are data, as those of `torch.tensor`
-    are.
+    It is True for "aten::zeros_like", and False for "aten::zeros". One overload that takes them is enough. Indices and
+    values of sparse tensors are data, as those of `torch.tensor` are.
     """
     if operator.startswith("aten::sparse_") or operator in ("aten::tensor", "aten::as_tensor", "aten::asarray"):
         return False
@@ -183,9 +188,10 @@ _VALUES_OF_BUILDS_FOR_CUDA = {
 
 
 def _refuse_missing_names(original: type, new: Any) -> None:
-    """Add to the class `new` each name that only `original` has.
+    """Add the public names of `original` that the class `new` lacks, to refuse them.
 
-    A use of such a name raises `NotImplementedError`.
+    A use of such a name raises `NotImplementedError`, not `AttributeError`. Names that `original` has only in builds
+    for CUDA are added, too.
     """
     kind = original.__name__
     methods, values = _METHODS_OF_BUILDS_FOR_CUDA.get(kind, ()), _VALUES_OF_BUILDS_FOR_CUDA.get(kind, ())
@@ -203,7 +209,10 @@ def _wrapped_functions(function: Any) -> Iterator[Any]:
 
 
 def forwarding_function(function: Any) -> Any:
-    """Return a new function that calls `function` with the same arguments."""
+    """Return a new function that calls `function` with the same arguments.
+
+    So one function of ours can replace several of PyTorch's, each with a name of its own.
+    """
 
     def forward(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)

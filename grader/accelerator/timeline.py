@@ -24,7 +24,7 @@ class Span(NamedTuple):
 
     Attributes:
         name: the operator, "host to device" and the like, or what the host waits for.
-        place: "host", or the index of the device.
+        place: "host", or the index of the device as text, such as "0".
         start: its begin, in virtual seconds.
         end: its end, in virtual seconds.
         stream: the number of the stream, if a device did it.
@@ -46,6 +46,8 @@ class Span(NamedTuple):
 def shift_spans(spans: Iterable[Any], seconds: float) -> list[Span]:
     """Return a copy of each span, with `seconds` added to its start and its end.
 
+    With -2.0, a span from 2.0 to 2.5 becomes one from 0.0 to 0.5, so that a drawing begins at 0.
+
     Args:
         spans: the spans, or objects with the attributes of a `Span`.
         seconds: the virtual seconds that are added.
@@ -58,6 +60,12 @@ def shift_spans(spans: Iterable[Any], seconds: float) -> list[Span]:
 
 def timeline(spans: Sequence[Span], *, rows: int = 20, width: int = 80, marks: str = "#=.", side: str = "|") -> str:
     """Return a text that draws each span of virtual time as a bar in a row of its own.
+
+    With a width of 64, it has lines such as these:
+
+        host: launch add             |=======                 |     5 us
+        GPU 0: add                   |      ###               |     2 us
+        host: wait for item          |      ................  |    12 us
 
     Args:
         spans: the spans of a clock.
@@ -125,8 +133,9 @@ def write_trace(spans: Sequence[Span], path: str | os.PathLike[str]) -> None:
 
 
 def trace_events(spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
-    """Yield the events of the Trace Event Format for spans.
+    """Yield the events of the Trace Event Format for spans, as dicts.
 
+    A kernel `add` of 2 microseconds is `{"ph": "X", "name": "add", "pid": 1, "tid": 2, "ts": 5.0, "dur": 2.0, ...}`.
     The first events name processes and threads. Then come the spans, and the arrows between them. Spans whose place is
     neither "host" nor the index of a device are in a process of their own, after all devices.
     """
@@ -155,7 +164,8 @@ class _Tracks:
     def ids_of(self, span: Span) -> dict[str, int]:
         """Return the process and the thread that show a span in a trace.
 
-        The keys of the result are `pid` and `tid`. A new thread is added if all others of its kind are busy.
+        An example is `{"pid": 1, "tid": 2}`: process 0 is the host, and 1 the first device. A new thread is added if
+        all others of its kind are busy.
         """
         process, kind = _process(span), _kind(span) + (f", stream {span.stream}" if span.stream else "")
         ends = self.ends.setdefault((process, kind), [])
@@ -166,7 +176,10 @@ class _Tracks:
         return {"pid": process, "tid": thread}
 
     def name_events(self) -> Iterator[dict[str, Any]]:
-        """Yield the metadata events that name each process and each thread of the trace."""
+        """Yield the events that name each process and each thread of the trace.
+
+        One is `{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "device 0"}}`.
+        """
         for process in sorted({process for process, _, _ in self.threads}):
             name = {0: _HOST, _RUNS: "what ran"}.get(process, f"device {process - 1}")
             yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": name}}

@@ -60,8 +60,8 @@ def broadcast_coalesced(
 ) -> list[list[torch.Tensor]]:
     """Copy all tensors to each device, and return a list of the copies for each device.
 
-    Dense tensors are joined and copied together. The first list has the tensors themselves, which are on the first
-    device already.
+    For the tensors `a` and `b` on device 0, and the devices 0 and 1, these are `[[a, b], [copy of a, copy of b]]`.
+    Dense tensors are joined and copied together.
 
     Args:
         tensors: the tensors, all on the first device.
@@ -174,7 +174,8 @@ def _has_channels_last(tensor: torch.Tensor) -> bool:
 def _joined_sizes(tensors: Sequence[torch.Tensor], dim: int) -> list[int]:
     """Return the sizes of the tensor that joins other tensors along `dim`.
 
-    Raise `RuntimeError` unless the tensors are on simulated devices, and have equal sizes except along `dim`.
+    For the shapes (2, 3) and (4, 3) along dim 0, they are `[6, 3]`. Raise `RuntimeError` unless the tensors are on
+    simulated devices, and have equal sizes except along `dim`.
     """
     _check(len(tensors) > 0, "Expected at least one tensor to gather from")
     sizes = list(tensors[0].shape)

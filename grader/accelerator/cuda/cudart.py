@@ -28,7 +28,7 @@ _NOT_REGISTERED = 713
 
 
 class CudaError(int):
-    """A code of an error of CUDA's runtime; PyTorch's enum of them has one name, and equals ints."""
+    """An error code of CUDA's runtime, which is an int; PyTorch has a name only for 0, `cudaError.success`."""
 
     success: CudaError
 
@@ -48,13 +48,13 @@ class CudaRuntime:
     cudaError = CudaError  # noqa: N815
 
     def cudaGetErrorString(self, error: int) -> str:  # noqa: N802
-        """Return the text of an error's code."""
+        """Return the text of an error code of CUDA, such as "out of memory" for 2."""
         return _ERRORS.get(error, "unrecognized error code")
 
     def cudaHostRegister(self, address: int, nbytes: int, flags: int) -> CudaError:  # noqa: N802
         """Pin memory of the host that is allocated already.
 
-        Return CUDA's code for success, or its code for memory that is pinned already.
+        Return `CudaError(0)`, which means success, or `CudaError(712)` if part of the memory is registered already.
 
         Args:
             address: the address of the first byte.
@@ -67,7 +67,7 @@ class CudaRuntime:
     def cudaHostUnregister(self, address: int) -> CudaError:  # noqa: N802
         """Unpin memory that `cudaHostRegister` pinned.
 
-        Return CUDA's code for success, or its code for memory that was not pinned by that function.
+        Return `CudaError(0)`, which means success, or `CudaError(713)` if no memory was registered at this address.
         """
         return CudaError(0 if pinned_memory.unregister_host_memory(address) else _NOT_REGISTERED)
 

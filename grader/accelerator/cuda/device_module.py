@@ -114,7 +114,7 @@ def _is_in_bad_fork() -> bool:
 
 
 def device_count() -> int:
-    """Return the number of devices."""
+    """Return the number of simulated devices that CUDA_VISIBLE_DEVICES does not hide."""
     machine = the_machine()
     with contextlib.suppress(RuntimeError):  # all are hidden
         machine.apply_visible_devices(use=False)
@@ -138,12 +138,15 @@ def synchronize(device: Any = None) -> None:
 
 
 def get_device_name(device: Any = None) -> str:
-    """Return the name of the simulated device."""
+    """Return the name of the GPU that is imitated, such as "NVIDIA A100-SXM4-40GB".
+
+    It is "Simulated GPU" if none is imitated.
+    """
     return get_device_properties(device).name
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """Return the compute capability of the simulated device."""
+    """Return the compute capability of the simulated device, such as (8, 0)."""
     properties = get_device_properties(device)
     return properties.major, properties.minor
 
@@ -244,6 +247,7 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
 def memory_stats(device: Any = None) -> OrderedDict[str, int]:
     """Return the memory statistics of a device, by CUDA's names.
 
+    A program with one tensor of 4 bytes has `{"allocated_bytes.all.current": 512, ...}`, as the allocator rounds up.
     Nothing is cached, so reserved bytes equal allocated bytes.
     """
     return OrderedDict(_device_of(device).memory.statistics.as_dict())

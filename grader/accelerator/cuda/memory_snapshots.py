@@ -24,7 +24,8 @@ _CHOICES = (
 def memory_snapshot(mempool_id: Any = None, include_traces: bool = True) -> list[dict[str, Any]]:
     """Return what is allocated on all devices, as a list of segments.
 
-    A segment is a dict with CUDA's keys. Here each segment has one block.
+    A segment is a dict such as `{"device": 0, "total_size": 512, "requested_size": 4, "blocks": [...], ...}`. Its keys
+    are those of CUDA. Here each segment has one block.
 
     Args:
         mempool_id: the key of the pool whose segments are returned; None for the segments of all pools.
@@ -78,10 +79,10 @@ def _record_memory_history(
 
 
 def _snapshot(device: Any = None, **others: Any) -> dict[str, Any]:
-    """Return the segments and the recorded entries of all devices, as a dict.
+    """Return the segments and the recorded allocations of all devices, for PyTorch's tools.
 
-    Its key "segments" has the segments. Its key "device_traces" has a list for each device, of the entries recorded
-    there. The other keys are those of PyTorch, with default values.
+    The result is `{"segments": [...], "device_traces": [[...], [...]], ...}`, with a list of the recorded allocations
+    and frees for each device. The other keys are those of PyTorch, with default values.
 
     Args:
         device: not used, as in PyTorch.
@@ -105,7 +106,7 @@ def _snapshot(device: Any = None, **others: Any) -> dict[str, Any]:
 
 
 def _dump_snapshot(filename: str = "dump_snapshot.pickle", **others: Any) -> None:
-    """Write what `_snapshot` returns to a file, which pytorch.org/memory_viz shows.
+    """Write what `_snapshot` returns to a pickle file, which pytorch.org/memory_viz shows.
 
     Args:
         filename: the path of the file.
@@ -115,9 +116,9 @@ def _dump_snapshot(filename: str = "dump_snapshot.pickle", **others: Any) -> Non
 
 
 def _segments(machine: Machine) -> list[dict[str, Any]]:
-    """Return the `segments` of a snapshot: one for each block in use.
+    """Return the `segments` of a snapshot, as in `memory_snapshot`: one for each block in use.
 
-    There is no cache, so that a segment has no free blocks.
+    A block is the memory of one storage. There is no cache, so that a segment has no free blocks.
     """
     alive = [block for block in machine.living_blocks() if block.nbytes]
     segments = []

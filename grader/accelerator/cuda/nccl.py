@@ -114,7 +114,7 @@ class SimNccl(dist.ProcessGroupGloo):
 
     @property
     def uid(self) -> int:
-        """The number of this backend among the NCCL backends of this process."""
+        """The number of this backend among the NCCL backends of this process, from 0."""
         return self.made.index(self)
 
     @property
@@ -155,7 +155,7 @@ class SimNccl(dist.ProcessGroupGloo):
 
     @staticmethod
     def get_build_nccl_version() -> tuple[int, ...]:
-        """Return the version of NCCL as a tuple, as `torch.cuda.nccl.version` does."""
+        """Return the version of NCCL, such as `(2, 27, 5)`, as `torch.cuda.nccl.version` does."""
         return tuple(torch.cuda.nccl.version())
 
     get_runtime_nccl_version = get_build_nccl_version
@@ -239,6 +239,8 @@ def split_group(
 
 def run_collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator of `torch.distributed` on tensors of the device, as NCCL does.
+
+    Gloo does the work on their inner tensors. The virtual clock advances by the time that NCCL would take.
 
     Args:
         func: the operator.
@@ -346,9 +348,8 @@ _WHOLES = {
 def _check_sizes(name: str, output_tensor: Any, input_tensor: Any, size: int) -> None:
     """Raise unless the dtypes and the numbers of elements of two tensors fit together.
 
-    The dtypes must be equal, and the larger tensor must have `size` times the elements of the smaller one. The larger
-    one is the output of `_allgather_base_`, or the input of `_reduce_scatter_base_`. The errors are those of
-    ProcessGroupNCCL.cpp.
+    In a group of 2 processes, `_allgather_base_` of 3 elements needs an output of 6, and `_reduce_scatter_base_` of 6
+    an output of 3. The dtypes must be equal. The errors are those of ProcessGroupNCCL.cpp.
 
     Args:
         name: the name of the operator, a key of `_WHOLES`.
@@ -377,7 +378,7 @@ def check_reduction(operation: Any) -> None:
 def premul_factor_of(operation: Any) -> Any:
     """Return the factor by which the reduction PREMUL_SUM multiplies before it adds.
 
-    None for other reductions.
+    It is 2.0 for `dist._make_nccl_premul_sum(2.0)`, and None for other reductions.
     """
     sums: Any = operation == dist.ReduceOp.PREMUL_SUM
     return operation.__getstate__()[1] if sums and hasattr(operation, "__getstate__") else None
@@ -461,7 +462,8 @@ def begin_collective(
 ) -> RunningCollective:
     """Record that a collective begins to use tensors on NCCL's stream.
 
-    Return what `end_collective` needs.
+    The race detector reports a use of these tensors before the program waits for the collective. Return what
+    `end_collective` needs.
 
     Args:
         machine: the machine that is simulated.
@@ -482,6 +484,8 @@ def begin_collective(
 
 def end_collective(machine: Machine, running: RunningCollective) -> None:
     """Record that the current stream waits for a collective.
+
+    Afterwards, a use of the collective's tensors on this stream is not a race.
 
     Args:
         machine: the machine that is simulated.

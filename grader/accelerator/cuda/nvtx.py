@@ -18,14 +18,14 @@ class Ranges:
 
     # The names are those of the extension that `torch.cuda.nvtx` calls.
     def rangePushA(self, name: str) -> int:  # noqa: N802
-        """Open a nested range, and return how many were open before."""
+        """Open a nested range, and return how many were open before: 0 for the first."""
         self._open.append((name, self._machine.clock.host))
         return len(self._open) - 1
 
     def rangePop(self) -> int:  # noqa: N802
-        """Close the nested range that was opened last.
+        """Close the nested range that was opened last, and return how many are still open.
 
-        Return how many nested ranges are still open, or -2 without an open range.
+        The result is 0 after the outermost range, and -2 without an open range.
         """
         if not self._open:
             return -2
@@ -42,7 +42,7 @@ class Ranges:
         return number
 
     def rangeEnd(self, number: int) -> None:  # noqa: N802
-        """Close the range to which `rangeStartA` gave this number."""
+        """Close the range that has the number that `rangeStartA` returned."""
         if number in self._started:
             self._record_span(*self._started.pop(number))
 
@@ -58,7 +58,7 @@ class Ranges:
         return self.rangeStartA(name)
 
     def deviceRangeEnd(self, number: int, stream: int) -> None:  # noqa: N802
-        """Close the range to which `deviceRangeStart` gave this number."""
+        """Close the range that has the number that `deviceRangeStart` returned."""
         del stream
         self.rangeEnd(number)
 

@@ -21,7 +21,7 @@ _pools: weakref.WeakKeyDictionary[Block, PoolId] = weakref.WeakKeyDictionary()
 
 
 def graph_pool_handle() -> PoolId:
-    """Return a new key of a memory pool.
+    """Return a new key of a memory pool, such as `(0, 1)`.
 
     Graphs with the same key share no memory here, unlike on CUDA.
     """

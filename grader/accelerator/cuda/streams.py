@@ -58,12 +58,15 @@ class Stream(Unpicklable):
 
     @staticmethod
     def priority_range() -> tuple[int, int]:
-        """Return the least and the greatest priority, which change nothing here."""
+        """Return the least and the greatest priority: (0, -3). They change nothing here."""
         return 0, -3
 
     @property
     def queue(self) -> Queue:
-        """The queue of the stream on the virtual clock: the index of its device, and its number."""
+        """The queue of the stream on the virtual clock: the index of its device, and its number.
+
+        It is (0, 0) for the default stream of device 0.
+        """
         return (self.device_index, self.stream_id)
 
     @property

@@ -13,9 +13,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Make `can_use_flash_attention` and its like answer for the simulated kernels.
+    """Let programs find out which attention kernels the simulated GPU would run.
 
-    They are functions of `torch.backends.cuda`.
+    For example, `torch.backends.cuda.can_use_flash_attention(params)` returns False for tensors with a mask. With
+    `debug=True`, it also warns why.
     """
 
     def wrap_query(kernel: str, original: Any) -> Any:

@@ -12,7 +12,10 @@ from grader.accelerator.sim.machine import INNER, Machine
 
 
 def install(machine: Machine) -> None:
-    """Make `torch.is_autocast_enabled` and its like know the simulated device."""
+    """Let `torch.autocast("cuda")` switch autocast on for the simulated device.
+
+    The functions that it calls, such as `torch.is_autocast_enabled`, accept the device by its public name.
+    """
 
     def inner(device_type: str) -> str:
         # With an index, too: `str(device)` is often given here.

@@ -17,18 +17,18 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Patch the functions by which autograd runs backward.
+    """Patch autograd so that backward runs on the streams on which forward ran.
 
-    One runs a whole backward pass, the other one backward of a `torch.autograd.Function`.
+    It runs in the calling thread. Gradients on a wrong device raise, as on CUDA.
     """
     _patch_backward(machine)
     _patch_custom_functions(machine)
 
 
 def _patch_backward(machine: Machine) -> None:
-    """Patch autograd to run backward in the calling thread.
+    """Make backward run in the calling thread, with each node on the streams of forward.
 
-    PyTorch has no thread for device indices above 0.
+    PyTorch has no thread for device indices above 0. The gradients that backward starts from are checked, too.
     """
     torch._C._set_multithreading_enabled(False)
     original: Any = torch.autograd.graph._engine_run_backward
@@ -76,9 +76,10 @@ def _check_initial_gradients(machine: Machine, outputs: Any, grads: Any) -> list
 
 
 def _queue_of_first_tensor(outputs: Any) -> Queue:
-    """Return the queue that made the first wrapper among some outputs.
+    """Return the queue on which the first tensor of the device among some outputs was made.
 
-    The outputs are those that backward starts from. Without a wrapper, return (0, 0).
+    The outputs are those that backward starts from. The queue is the index of the device and the number of the stream;
+    (0, 0) if no output is on a device.
     """
     return next((output._block.home for output in outputs if isinstance(output, SimTensor)), (0, 0))
 

@@ -21,10 +21,10 @@ _FULLGRAPH = (
 
 
 def install(machine: Machine) -> None:
-    """Replace `torch.compile` by a function that does not compile.
+    """Make `torch.compile` return the function that it gets, without compiling it.
 
-    PyTorch has no compiler for this device. A module is still wrapped, so that the names in its `state_dict` begin with
-    `_orig_mod.`, as everywhere.
+    PyTorch has no compiler for this device. A module is still wrapped, so that `weight` becomes `_orig_mod.weight` in
+    its `state_dict`, as everywhere. `fullgraph=True` warns that graph breaks are not found.
     """
     del machine
     # The compiler reads this when it begins to compile. It is not loaded for our sake, since that takes seconds.

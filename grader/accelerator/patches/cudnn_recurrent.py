@@ -23,7 +23,10 @@ _DOUBLE = (
 
 
 def install(machine: Machine) -> None:
-    """Let the functions of recurrent layers raise what cuDNN raises."""
+    """Make layers such as `nn.LSTM` raise the errors that cuDNN raises on a GPU.
+
+    For example, a hidden state that is not contiguous raises "rnn: hx is not contiguous".
+    """
     del machine
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
         put(torch._VF, name, _wrap_with_cudnn_errors(getattr(torch._VF, name)))

@@ -23,9 +23,9 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace the C++ functions behind `torch.cuda.comm` and `nn.DataParallel`.
+    """Let `nn.DataParallel` and `torch.cuda.comm` copy between simulated devices.
 
-    The new functions copy between simulated devices. The replicas of `nn.DataParallel` run one after another.
+    The C++ functions behind them are replaced. The replicas of `nn.DataParallel` run one after another.
     """
     del machine
     for function in (broadcast, broadcast_out, broadcast_coalesced, scatter, scatter_out, gather, gather_out):

@@ -11,7 +11,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Make `torch.set_default_tensor_type` accept types such as `torch.cuda.FloatTensor`."""
+    """Make `torch.set_default_tensor_type` accept types such as `torch.cuda.FloatTensor`.
+
+    After a call with this type, `torch.zeros(2)` is a float32 tensor on the device.
+    """
     original: Any = torch.set_default_tensor_type
     ours_before: list[str] = []
     original_new: Any = torch.Tensor.__new__

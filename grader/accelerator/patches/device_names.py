@@ -12,7 +12,7 @@ from grader.accelerator.sim.machine import Machine, the_machine
 
 
 def install(machine: Machine) -> None:
-    """Make PyTorch use the public name of the device.
+    """Make PyTorch show the device by its public name `cuda:0`, not the inner name `sim:0`.
 
     `Tensor.device` and `torch.device(1)` have the public name, and PyTorch's lists of device types lack the inner one.
     """
@@ -23,9 +23,10 @@ def install(machine: Machine) -> None:
 
 
 def _patch_device_lists() -> None:
-    """Keep the inner name of the device out of PyTorch's lists of devices.
+    """Keep the inner name of the device out of PyTorch's lists of device types.
 
-    These are the list of device types, and the groups of tensors by device.
+    Groups of tensors get their devices by the public name. So the clipping of gradients finds the type "cuda" of each
+    group in these lists.
     """
     # The lists have "cuda" already, and add what this function returns; without our device that is this placeholder.
     put(torch._C, "_get_privateuse1_backend_name", lambda: "privateuseone")

@@ -19,9 +19,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Patch modules of `torch.distributed` when the program imports them.
+    """Make checkpoints and random numbers of `torch.distributed` work on the device.
 
-    Modules that are imported already are patched now. To import the others here would take long.
+    Each of the two modules is patched now if it is imported, otherwise when the program imports it. To import it here
+    would take long.
     """
     for name, patch in _PATCHES.items():
         if (module := sys.modules.get(name)) is not None:

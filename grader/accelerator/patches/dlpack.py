@@ -19,7 +19,11 @@ class _ExportedTensor:
 
 
 def install(machine: Machine) -> None:
-    """Replace `to_dlpack` and `from_dlpack`, of `torch` and of `torch.utils.dlpack`."""
+    """Let `from_dlpack` share the memory of a tensor of the device, also after `to_dlpack`.
+
+    PyTorch's own functions would look for memory in the wrapper, which has none. Those of `torch` and of
+    `torch.utils.dlpack` are replaced.
+    """
     # The function of C++'s knows the wrapper, which has no memory to hand out.
     original_to, original_from = torch._C._to_dlpack, torch.utils.dlpack.from_dlpack
 
@@ -27,7 +31,10 @@ def install(machine: Machine) -> None:
         return _ExportedTensor(tensor) if isinstance(tensor, SimTensor) else original_to(tensor)
 
     def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> torch.Tensor:
-        """Return a tensor that shares the memory of `ext_tensor`, or a copy of that tensor."""
+        """Return a tensor that shares the memory of `ext_tensor`.
+
+        It is a copy if `copy` is True, or if `device` is another device than that of `ext_tensor`.
+        """
         capsule = isinstance(ext_tensor, _ExportedTensor)
         given = ext_tensor.tensor if capsule else ext_tensor
         if not isinstance(given, SimTensor):

@@ -55,9 +55,10 @@ _OF_THE_BUILD = {
 
 
 def install(machine: Machine) -> None:
-    """Replace each function of `torch._C` that calls CUDA's driver.
+    """Replace the functions of `torch._C` that call CUDA's driver, so that none reaches it.
 
-    The new functions answer for the simulated devices, or raise `NotImplementedError`.
+    For example, `torch._C._cuda_getDevice()` returns the index of the current simulated device. A function that is not
+    simulated, such as `_cuda_isHistoryEnabled`, raises `NotImplementedError`.
     """
     del machine
     for name, function in _SIMULATED.items():

@@ -14,7 +14,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Use the public name of the device in errors of C++.
+    """Make errors of C++ name the device as the program does: `cuda:0`, not `sim:0`.
 
     This concerns the setter of `Tensor.grad`, recurrent layers, convolutions, and functions of several operators.
     """

@@ -29,9 +29,9 @@ _COMPRESSED = {torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.spars
 
 
 def install(machine: Machine) -> None:
-    """Wrap the functions of `torch` that make tensors.
+    """Let `torch.zeros` and similar functions make tensors on the device by its public name.
 
-    The wrappers accept the simulated device by its public name.
+    For `torch.zeros(2, device="cuda:0")`, the new function calls C++ with the inner name `sim:0`.
     """
     originals = frozenset(device_mode._device_constructors())  # before they are replaced: C++ passes them to modes
     for name in _FUNCTIONS:
@@ -123,7 +123,8 @@ def _device_of_values(named: dict[str, Any], indices: tuple[str, str]) -> torch.
 def translate_device(machine: Machine, original: Any) -> Any:
     """Wrap a function that makes tensors so that it accepts the device's public name.
 
-    Return the wrapper. It also checks the device of a generator, and makes pinned memory.
+    The wrapper passes `sim:1` to C++ for `device="cuda:1"`. It also checks the device of a generator, and makes pinned
+    memory.
     """
 
     @functools.wraps(original)
@@ -193,9 +194,10 @@ def _wrap_for_lists(machine: Machine, original: Any) -> Any:
 
 
 def unwrap_lists(machine: Machine, data: Any) -> Any:
-    """Return `data` with inner tensors in place of the wrappers in its lists.
+    """Replace tensors of the device in nested lists by CPU tensors, which C++ can read.
 
-    The host waits for each of these tensors. Data without a wrapper is returned itself.
+    For a tensor `x` of the device, `[x, [2.0]]` becomes `[x._inner, [2.0]]`. The host waits for each of these tensors.
+    Data without such a tensor is returned itself.
     """
     # Looking costs less than copying, and nearly all lists hold numbers.
     if not isinstance(data, (list, tuple)) or not _holds_sim_tensors(data):

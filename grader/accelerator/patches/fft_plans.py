@@ -14,7 +14,10 @@ _MOST = 4096
 
 
 def install(machine: Machine) -> None:
-    """Replace the C++ functions behind `torch.backends.cuda.cufft_plan_cache`, which stays empty."""
+    """Let programs read and set `torch.backends.cuda.cufft_plan_cache`, which stays empty.
+
+    Its `size` is 0, and its `max_size` is 4096 until the program sets it.
+    """
     most = dict.fromkeys(range(len(machine.devices)), _MOST)
 
     def size(index: int) -> int:

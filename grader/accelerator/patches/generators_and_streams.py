@@ -13,9 +13,11 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `torch.Generator`, `torch.Event` and `torch.Stream`.
+    """Let programs make a `torch.Generator`, `torch.Event` or `torch.Stream` for the device.
 
-    Unless the device is called cuda, `torch.backends.cudnn.is_acceptable` returns False.
+    The classes are replaced by ones that use the device's seeds and the virtual clock. Unless the device is called
+    cuda, `torch.backends.cudnn.is_acceptable` returns False, so that layers like `nn.LSTM` do not lay out their weights
+    for cuDNN.
     """
 
     def make(device: Any) -> SimGenerator | None:

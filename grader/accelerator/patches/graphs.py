@@ -11,9 +11,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `CUDAGraph`, `MemPool` and their functions by simulated ones.
+    """Let programs capture and replay CUDA graphs, and allocate from pools of memory.
 
-    `torch.cuda.graph` and `make_graphed_callables` use them.
+    `CUDAGraph`, `MemPool` and their functions are replaced by simulated ones, which `torch.cuda.graph` and
+    `make_graphed_callables` use.
     """
     del machine
     for owner in (torch.cuda, torch.cuda.graphs):

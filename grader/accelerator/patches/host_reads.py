@@ -103,6 +103,8 @@ class _HostReads(TorchDispatchMode):
     def _queue_of(self, tensors: list[torch.Tensor], device: Any) -> Queue | None:
         """Return the queue on which an operator runs; None if it runs on the host.
 
+        A queue is the index of a device and the number of its current stream, such as (0, 0).
+
         Args:
             tensors: the tensors among the operator's arguments.
             device: the operator's argument `device`, if it has one.
@@ -116,9 +118,10 @@ class _HostReads(TorchDispatchMode):
 
 
 def install(machine: Machine) -> None:
-    """Make the race detector see uses of pinned memory by the host.
+    """Report uses of pinned memory that a copy from the device may not have filled yet.
 
-    A race is a use before an asynchronous copy has filled the memory.
+    For example, `y = x.to("cpu", non_blocking=True)` and then `y.sum()` is reported, unless the program waits for the
+    copy between them.
     """
     mode = _HostReads(machine)
     machine.races.on_arrivals = mode.switch
@@ -154,7 +157,10 @@ def _wrap_with_check(races: Races, original: Callable[..., Any], name: str) -> C
 
 
 def _wrap_with_switch(mode: _HostReads, original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that calls a tensor method, then switches the mode on or off."""
+    """Wrap a function that may start a copy to pinned memory, so that races are looked for.
+
+    After each call, the wrapper switches `mode` on if such a copy may still be running, otherwise off.
+    """
 
     @functools.wraps(original)
     def method(*args: Any, **kwargs: Any) -> Any:
@@ -183,7 +189,8 @@ def _is_plain(tensor: torch.Tensor) -> bool:
 def _named_tensors(names: tuple[str, ...], args: Any, kwargs: dict[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield the tensors among the arguments of an operator, each with its argument's name.
 
-    An argument may be a tensor, or a list of tensors.
+    For `add(x, 2)` and the names `("self", "other", "alpha")`, this is `("self", x)`. Of a list of tensors, each is
+    yielded.
     """
     for name, value in (*zip(names, args, strict=False), *kwargs.items()):
         for one in value if isinstance(value, (list, tuple)) else (value,):

@@ -19,9 +19,9 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Allow uninitialized parameters and buffers on the device.
+    """Let lazy modules such as `nn.LazyLinear` move to the device before they have shapes.
 
-    They can be made there, moved there and back, and materialized there.
+    Uninitialized parameters and buffers can be made on the device, moved there and back, and materialized there.
     """
     mixin: Any = UninitializedParameter.__mro__[1]
     original, move, device_of = mixin.materialize, torch.Tensor.to, torch._C.TensorBase.device

@@ -34,7 +34,10 @@ class _LegacyTypeMeta(type):
 
 
 def install(machine: Machine) -> None:
-    """Add the legacy types, such as `FloatTensor`, to `torch.cuda` and `torch.cuda.sparse`."""
+    """Add the legacy types, such as `FloatTensor`, to `torch.cuda` and `torch.cuda.sparse`.
+
+    `torch.cuda.FloatTensor([1.0])` makes a float32 tensor on the device.
+    """
     del machine
     for dtype, word in LEGACY.items():
         name = f"{word}Tensor"

@@ -12,7 +12,11 @@ from grader.accelerator.sim.memory import OBSERVERS, DeviceMemory
 
 
 def install(machine: Machine) -> None:
-    """Make `set_per_process_memory_fraction` and its like work on the simulated memory."""
+    """Let programs limit the part of the simulated memory that they take.
+
+    After `torch.cuda.set_per_process_memory_fraction(0.5)`, an allocation beyond half of the device's memory raises
+    `torch.OutOfMemoryError`. Observers that the program attached to the allocator are called first.
+    """
 
     def memory_of(device: Any) -> DeviceMemory:
         return machine.devices[machine.index_of() if device is None else machine.required_index(device)].memory

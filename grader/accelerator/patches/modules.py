@@ -16,7 +16,8 @@ from grader.accelerator.sim.machine import Machine
 def install(machine: Machine) -> None:
     """Keep the parameters of a module the same objects when the module moves.
 
-    For this, `Module._apply` and `Tensor.data` are replaced.
+    So an optimizer that was made before goes on training them, as on CUDA. For this, `Module._apply` and `Tensor.data`
+    are replaced.
     """
     del machine
     original: Any = torch.nn.Module._apply

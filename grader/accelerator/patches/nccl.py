@@ -18,7 +18,7 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Make `torch.distributed` use the simulated NCCL.
+    """Let programs use `backend="nccl"` of `torch.distributed` on simulated devices.
 
     Do nothing if PyTorch was built without `torch.distributed`.
     """
@@ -270,6 +270,8 @@ _POINT_TO_POINT = ("isend", "irecv")
 
 def _accessed_tensors(name: str, given: dict[str, Any]) -> tuple[list[SimTensor], list[SimTensor]]:
     """Return the tensors that a collective reads, and those that it writes to.
+
+    For `all_gather` with the arguments `{"tensor_list": [a, b], "tensor": x}`, they are `[x]` and `[a, b]`.
 
     Args:
         name: the name of the collective.

@@ -15,9 +15,10 @@ _AUTOCAST = DispatchKeySet(DispatchKey.AutocastPrivateUse1)  # type: ignore[attr
 
 
 def install(machine: Machine) -> None:
-    """Make kernels for AutogradCUDA and AutocastCUDA hold for the simulated device.
+    """Make a program's formulas of autograd and autocast for CUDA hold for the device.
 
-    `Library.impl` is patched to register such a kernel for the device, too.
+    `Library.impl` is patched: what it registers for "AutogradCUDA" or "AutocastCUDA" is registered for the simulated
+    device, too.
     """
     del machine
     original: Any = torch.library.Library.impl

@@ -11,14 +11,18 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Hide every accelerator but the simulated one."""
+    """Hide every accelerator but the simulated one, even if the computer has it.
+
+    For example, `torch.xpu.is_available()` returns False.
+    """
     hide_others(kept=machine.kind)
 
 
 def hide_others(kept: str = "") -> None:
     """Hide all accelerators but `kept`, as in a build of PyTorch for the CPU.
 
-    The accelerators are CUDA, XPU, MTIA and MPS. An empty `kept` hides them all.
+    The accelerators are CUDA, XPU, MTIA and MPS. An empty `kept` hides them all: then `torch.cuda.is_available()`
+    returns False, and `x.cuda()` raises.
     """
 
     def no() -> bool:

@@ -12,7 +12,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Put parameters, and objects of tensor subclasses, on the device of their data."""
+    """Put parameters, and objects of tensor subclasses, on the device of their data.
+
+    For example, `torch.nn.Parameter(torch.ones(2, device="cuda"))` is on the device.
+    """
     del machine
     make: Any = torch.Tensor._make_subclass
 

@@ -16,9 +16,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace pinning of tensors and storages: ordinary host memory is marked as pinned.
+    """Let programs pin host memory: `pin_memory` marks it, and `is_pinned` finds the mark.
 
-    For storages, the methods `pin_memory` and `is_pinned` are replaced; for tensors, the kernels of these operators.
+    Copies between marked memory and the device take less virtual time, and need not block the host. For storages, these
+    two methods are replaced; for tensors, the kernels of these operators.
     """
     del machine
     _register_kernels()

@@ -16,7 +16,8 @@ _OF_CUDA = {"blas": ("Default", "Cublas", "Cublaslt"), "linalg": ("Default", "Cu
 def install(machine: Machine) -> None:
     """Let a program prefer a library for matrix products or for linear algebra.
 
-    The C++ functions that set and return the preferred library are replaced.
+    After `torch.backends.cuda.preferred_blas_library("cublaslt")`, the getter returns this library. The preference
+    changes no result. The C++ functions that set and return it are replaced.
     """
     del machine
     core: Any = torch._C

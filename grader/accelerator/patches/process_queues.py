@@ -16,16 +16,17 @@ from grader.accelerator.sim.machine import Machine, machine_or_none
 
 
 def install(machine: Machine) -> None:
-    """Allow `torch.multiprocessing` to send tensors of the device.
+    """Let programs send tensors of the device to another process, by a queue or a pipe.
 
-    Their inner tensors move to shared memory.
+    `torch.multiprocessing` moves their inner tensors to shared memory, so that both processes see the same numbers.
     """
     original: Any = reductions.reduce_tensor
 
     def reduce_tensor(tensor: torch.Tensor) -> Any:
-        """Return what pickle sends for a tensor.
+        """Return the function and its arguments by which another process rebuilds a tensor.
 
-        For a tensor of the device, this is a handle of its inner tensor in shared memory.
+        Pickle sends them. For a tensor of the device, the arguments contain a handle of its inner tensor in shared
+        memory.
         """
         if not isinstance(tensor, SimTensor) or (tensor.requires_grad and not tensor.is_leaf):
             return original(tensor)  # which refuses one that is not a leaf

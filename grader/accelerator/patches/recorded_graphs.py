@@ -16,9 +16,10 @@ _INNER_NAME = re.compile(rf"\b{INNER}(?=:\d)")
 
 
 def install(machine: Machine) -> None:
-    """Use the device's public name in recorded graphs, `torch.ops` and dispatch modes.
+    """Make recorded graphs and dispatch modes name the device as programs do: `cuda:0`.
 
-    The graphs are those of `torch.fx` and TorchScript.
+    C++ has the inner name `sim:0`. The graphs are those of `torch.fx` and TorchScript. Operators of `torch.ops` accept
+    the public name, too.
     """
     tracer: Any = torch.fx.proxy.TracerBase
     create_arg = tracer.create_arg
@@ -42,7 +43,7 @@ def install(machine: Machine) -> None:
 def _wrap_operator_call(machine: Machine, original: Any) -> Any:
     """Return a wrapper of an operator's `__call__` that accepts the device's public name.
 
-    C++ knows the inner name alone, so the wrapper passes that.
+    For `torch.ops.aten.zeros([2], device="cuda:0")`, it passes `sim:0`, the only name that C++ knows.
     """
 
     @functools.wraps(original)

@@ -50,9 +50,9 @@ def _is_acceptable(tensor: Any) -> bool:
 
 
 def _can_be_joined(weights: Sequence[Any]) -> bool:
-    """Return whether PyTorch would join these weights in one storage.
+    """Return whether `RNNBase.flatten_parameters` would join these weights in one storage.
 
-    See `RNNBase.flatten_parameters`.
+    It would if cuDNN accepts each of them, all have the same dtype, and no two of them begin at the same address.
     """
     if not all(map(_is_acceptable, weights)) or len({weight.dtype for weight in weights}) > 1:
         return False
@@ -61,6 +61,8 @@ def _can_be_joined(weights: Sequence[Any]) -> bool:
 
 def _in_cudnn_order(weights: Sequence[torch.Tensor], biases: int, projects: bool) -> list[torch.Tensor]:
     """Return the weights in cuDNN's order: the matrices of all layers, then all biases.
+
+    For two layers, `[w0, u0, b0, c0, w1, u1, b1, c1]` becomes `[w0, u0, w1, u1, b0, c0, b1, c1]`.
 
     Args:
         weights: the weights in PyTorch's order: for each layer and direction two matrices, biases, the projection.

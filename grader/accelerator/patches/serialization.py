@@ -13,9 +13,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Make `torch.save` and `torch.load` handle tensors of the device.
+    """Let `torch.save` and `torch.load` write and read tensors of the device.
 
-    These may be conjugate or negative views.
+    `torch.load` puts a tensor that was saved from `cuda:1` on `cuda:1` again. The tensors may be conjugate or negative
+    views.
     """
     _register_storages(machine)
     _patch_view_metadata()
@@ -33,7 +34,7 @@ def install(machine: Machine) -> None:
 def _register_storages(machine: Machine) -> None:
     """Register how `torch.save` and `torch.load` handle storages of the device.
 
-    `torch.save` names the device of a storage; `torch.load` moves a storage to that device.
+    `torch.save` names the device of a storage, such as `cuda:1`; `torch.load` moves a storage to that device.
     """
 
     # `torch.save` asks the registered packages, in the order of their numbers, where a storage lies; `torch.load` asks

@@ -11,10 +11,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Make PyTorch's checks of sparse tensors read the inner tensors.
+    """Let PyTorch check the indices and values of sparse tensors that are on the device.
 
-    They check indices and values; `torch.load` calls them since 2.14. C++ would read the memory of the wrappers, which
-    have none.
+    `torch.load` calls these checks since 2.14. C++ would read the memory of the wrappers, which have none, so the
+    checks get the inner tensors.
     """
     del machine
     for kind in ("coo", "compressed", "csr", "csc", "bsr", "bsc"):

@@ -15,7 +15,11 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Patch the methods of PyTorch that move and create storages."""
+    """Let programs move storages to the device and back, and make them there.
+
+    For a CPU tensor `x`, `x.untyped_storage().cuda()` returns a copy on the device. Handles by which another process
+    could open the memory are refused.
+    """
     _patch_moves(machine)
     _patch_constructors(machine)
     _patch_set()

@@ -11,7 +11,11 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace `torch.cuda._sleep`, the ranges of NVTX and the sync debug mode by simulated ones."""
+    """Make `torch.cuda._sleep`, ranges of NVTX and `set_sync_debug_mode` work on the device.
+
+    `_sleep(cycles)` takes virtual time, and a range becomes a span on the virtual clock. After
+    `torch.cuda.set_sync_debug_mode(1)`, a hidden wait such as that of `item()` warns.
+    """
 
     def sleep(cycles: int) -> None:
         # A kernel of one thread, which leaves the device to others.

@@ -31,9 +31,9 @@ _NO_STREAM = (
 
 
 def install(machine: Machine) -> None:
-    """Wrap the methods of tensors that move, convert or make tensors.
+    """Let `x.to("cuda")`, `x.cuda()` and `x.new_zeros(2, device="cuda")` use the device.
 
-    The wrappers accept the simulated device by its public name.
+    All methods of tensors that move, convert or make tensors are wrapped, and accept the device by its public name.
     """
     original_to, original_type = torch.Tensor.to, torch.Tensor.type
 

@@ -13,7 +13,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Replace the functions of `torch.accelerator` by those of the simulated devices."""
+    """Make the functions of `torch.accelerator` answer for the simulated devices.
+
+    In mode "cuda", `torch.accelerator.current_accelerator()` returns `torch.device("cuda")`, even without a GPU.
+    """
 
     def current_accelerator(check_available: bool = False) -> torch.device:
         del check_available

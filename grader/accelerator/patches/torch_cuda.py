@@ -16,9 +16,10 @@ _REFUSED = "torch.cuda.{} is not supported on the simulated device"
 
 
 def install(machine: Machine) -> None:
-    """Replace the functions of `torch.cuda` by simulated ones.
+    """Make the functions of `torch.cuda` answer for the simulated devices.
 
-    Those that are not simulated raise `NotImplementedError`.
+    `torch.cuda.device_count()` returns their number. A function that is not simulated, such as
+    `torch.cuda.utilization`, raises `NotImplementedError`.
     """
     del machine
     owners = (torch.cuda, torch.cuda.memory, torch.cuda.random, torch.cuda.streams, torch.cuda.graphs)

@@ -29,9 +29,9 @@ _NAMES_CUDA = re.compile(r'prim::Constant\[value="cuda|= aten::cuda\(|= prim::is
 
 
 def install(machine: Machine) -> None:
-    """Patch how scripted modules are saved, loaded and called.
+    """Load scripted modules to the device, and refuse what TorchScript cannot do there.
 
-    `torch.jit.save` raises for a module on the device, and `torch.jit.load` loads a module to any device. In mode
+    `torch.jit.load` loads a module to any device, and `torch.jit.save` raises for a module on the device. In mode
     "cuda", scripts that name CUDA, or ask whether a tensor is on it, raise for tensors of the device.
     """
     if machine.kind == "cuda":
@@ -68,8 +68,9 @@ def install(machine: Machine) -> None:
 def _wrap_script_call(machine: Machine, original: Any) -> Any:
     """Return a wrapper of a script's `__call__` that raises for scripts that name CUDA.
 
-    It raises if such a script gets a tensor of the device, or fails. Devices among the arguments are passed by their
-    inner names; a device in the result has its public name.
+    TorchScript does not know the device by that name. The wrapper raises `NotImplementedError` if such a script gets a
+    tensor of the device, or fails. Devices among the arguments are passed by their inner names; a device in the result
+    has its public name.
     """
     named: Any = weakref.WeakKeyDictionary()  # whether a script names CUDA
 

@@ -21,7 +21,10 @@ _SETTINGS: tuple[tuple[str, str, Any], ...] = (
 
 
 def install(machine: Machine) -> None:
-    """Replace the C++ functions behind the settings of `torch.cuda.tunable`."""
+    """Keep the settings of `torch.cuda.tunable` that a program makes; nothing is tuned.
+
+    After `set_filename("a.csv", insert_device_ordinal=True)` on device 0, `get_filename()` returns "a0.csv".
+    """
     values: dict[str, Any] = {}
 
     def replace(setter: str, getter: str, first: Any) -> None:

@@ -30,7 +30,11 @@ class _WithoutPinnedMemory(TorchDispatchMode):
 
 
 def install(machine: Machine) -> None:
-    """Let `DistributedDataParallel` find unused parameters without pinned memory in backward."""
+    """Let `DistributedDataParallel(find_unused_parameters=True)` train on the device.
+
+    In backward, C++ asks for pinned memory, which the device lacks, and gets ordinary memory. A model with a static
+    graph needs this, too.
+    """
     del machine
     model: Any = torch.nn.parallel.DistributedDataParallel
     make, set_static = model.__init__, model._set_static_graph

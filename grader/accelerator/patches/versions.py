@@ -18,7 +18,8 @@ _CUDA, _CUDNN = "12.8", 91002
 def install(machine: Machine) -> None:
     """Make PyTorch report that CUDA and cuDNN are there, with versions.
 
-    The runtime of CUDA, which `torch.cuda.cudart` returns, is replaced, too.
+    In a build for the CPU, `torch.version.cuda` becomes "12.8", and `torch.backends.cudnn.version()` returns 91002. The
+    runtime of CUDA, which `torch.cuda.cudart` returns, is replaced, too.
     """
 
     def available() -> bool:
@@ -55,7 +56,8 @@ def install(machine: Machine) -> None:
 def _is_binary_compatible(architecture: str, major: int, minor: int) -> bool:
     """Return whether a GPU runs kernels that are compiled for an architecture.
 
-    The major numbers must be equal, and the minor number of the architecture must not exceed that of the GPU.
+    Kernels for "sm_80" run on a GPU of capability 8.6, but not on one of 9.0: the major numbers must be equal, and the
+    minor number of the architecture must not exceed that of the GPU.
 
     Args:
         architecture: the architecture, such as "sm_80".

@@ -16,10 +16,10 @@ _NAME = __package__.rpartition(".")[0]
 
 @functools.cache
 def own_namespaces() -> list[dict[str, Any]]:
-    """Return the namespaces of the imported modules of `grader.accelerator`.
+    """Return the namespace (`__dict__`) of each imported module of `grader.accelerator`.
 
-    The result of the first call is cached, and lacks modules that are imported later. A search in a forked process
-    would copy memory that the process shares with its parent.
+    `install` sets `__warningregistry__` in each. The result of the first call is cached, and lacks modules that are
+    imported later. A search in a forked process would copy memory that the process shares with its parent.
     """
     return [vars(module) for name, module in list(sys.modules.items()) if name.startswith(f"{_NAME}.")]
 
@@ -66,10 +66,10 @@ def install(machine: Machine) -> None:
 
 
 def _calling_frame(frame: FrameType | None, filename: str) -> FrameType | None:
-    """Return the first frame of the program above `frame`, or None.
+    """Return the frame of the program that led to a warning; None if no such frame is found.
 
-    The search begins at the first frame of the file `filename`, at which the warning points, and skips the frames of
-    this package.
+    The search goes from `frame` to its callers. It begins at the first frame of the file `filename`, at which the
+    warning points, and skips the frames of this package.
     """
     while frame is not None and frame.f_code.co_filename != filename:
         frame = frame.f_back

@@ -43,7 +43,10 @@ _OF_THE_LANGUAGE = ("typing", "functools", "contextlib", "collections", "threadi
 
 
 def _arguments() -> dict[str, Any]:
-    """Return a value for each argument that functions of `torch.cuda` need, by its name."""
+    """Return a value for each argument that functions of `torch.cuda` need, by its name.
+
+    So the trial of `set_device(device)` calls `set_device(0)`.
+    """
     recorded = _recorded_event()
     tensor = torch.ones(1, 1, device="cuda")
     return {
@@ -121,9 +124,10 @@ def _use_name(owner: Any, name: str) -> None:
 
 
 def try_name(label: str, name: str) -> str:
-    """Try one attribute of `OWNERS[label]`, and return how the trial ended.
+    """Use an attribute of `OWNERS[label]` as a program would, and return how that ended.
 
-    A callable attribute is called.
+    For the label "torch.cuda", `synchronize` returns "works", and `utilization`, which needs a real GPU, "refused". A
+    callable attribute is called.
 
     Returns:
         "works"; "refused" for a `NotImplementedError` with a message; or text that describes any other error.
@@ -140,7 +144,8 @@ def try_name(label: str, name: str) -> str:
 def try_names(label: str) -> Iterator[tuple[str, str]]:
     """Yield the name and the outcome of each attribute of `OWNERS[label]`.
 
-    The attributes are tried in a forked process. A name that ends the process has an outcome, too.
+    For the label "torch.cuda", `("synchronize", "works")` is one of the pairs. The attributes are tried in a forked
+    process. A name that ends the process has an outcome, too.
     """
     done: set[str] = set()
     while True:
@@ -166,7 +171,8 @@ def try_names(label: str) -> Iterator[tuple[str, str]]:
 def _write_outcomes(label: str, done: set[str], write_end: int) -> None:
     """Try the names in this child process, write their outcomes to a pipe, and exit.
 
-    Each name is written once before its trial, so that the parent knows which name ended the process.
+    For the name `seed`, it writes a line `seed` with a tab before the trial, and a line `seed`, tab, `works` after it.
+    So the parent knows which name ended the process.
 
     Args:
         label: the key of the owner in `OWNERS`.
@@ -188,9 +194,9 @@ def _write_outcomes(label: str, done: set[str], write_end: int) -> None:
 
 
 def main() -> int:
-    """Print, for each owner, a table of names with their outcomes.
+    """Print, for each module and object in `OWNERS`, which names work, are refused or fail.
 
-    The result is 0 if each name works or is refused, else 1.
+    The result is the exit status: 0 if each name works or is refused, else 1.
     """
     wrong = 0
     for label in OWNERS:

@@ -46,7 +46,8 @@ def enable_for_all(gpu: str, devices: int, gib: int | None = None) -> Machine:
 def simulate_like_parent() -> None:
     """Simulate in this process the CUDA that its parent process simulates.
 
-    An environment variable says which GPU, how many devices and how much memory.
+    The environment variable GRADER_ACCELERATOR says it: `2 a100 4` stands for two devices that imitate an A100, each
+    with 4 GiB of memory.
     """
     devices, *more = os.environ[_VARIABLE].split()
     gpu = next((word for word in more if not word.isdecimal()), "")

@@ -167,7 +167,8 @@ def _module_program(name: str, *arguments: str) -> _Program:
 def _exit_status_of(run: Callable[[], object]) -> int:
     """Call `run`, and return the exit status that Python would have.
 
-    The traceback of an error is printed.
+    It is 0 without an error, 3 for `SystemExit(3)`, 130 for a `KeyboardInterrupt`, and 1 for any other error, whose
+    traceback is printed.
     """
     try:
         run()
@@ -201,7 +202,11 @@ def _flush_output() -> None:
 def _summary(machine: Machine, ledger: Ledger, *, virtual: bool) -> Iterator[str]:
     """Yield the lines of the report at the end of a program.
 
-    They have the counts, the virtual times, the memory, and the slowest lines of the program.
+    They have the counts, the virtual times, the memory, and the slowest lines of the program. For example:
+
+        launches          1,024
+        host to device    1 copy, 4.00 KiB
+        waits             3, item 2, copy 1
 
     Args:
         machine: the machine that the program used.

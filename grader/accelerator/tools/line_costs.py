@@ -41,7 +41,9 @@ class _BusyTime:
     last: list[tuple[float, float]] = field(default_factory=list)
 
     def add(self, start: float, end: float, now: float) -> None:
-        """Add a span of work, in virtual seconds.
+        """Add a span of work, in virtual seconds; time in which spans overlap counts once.
+
+        After the spans from 0 to 2 and from 1 to 3, the total is 3.
 
         Args:
             start: the start of the span.
@@ -104,7 +106,10 @@ class Ledger:
         return self._devices[str(index)].total() if str(index) in self._devices else 0.0
 
     def slowest(self, count: int) -> list[tuple[Line, Cost]]:
-        """Return the `count` lines that took the most virtual time, with their costs."""
+        """Return the `count` lines that took the most virtual time, with their costs.
+
+        An item of the result is `(("/home/ada/train.py", 12), Cost(...))`.
+        """
         return sorted(self.lines.items(), key=lambda item: -item[1].longer_seconds)[:count]
 
     def _program_line(self) -> Line | None:

@@ -21,7 +21,8 @@ _ADVICE = {
 def note_missing(error: BaseException) -> None:
     """Add a note to an error that was raised because a package needs a real GPU.
 
-    The note says why the package cannot run, and what to use instead. Any other error stays as it is.
+    The note says why the package cannot run, and what to use instead. For flash_attn, this is
+    `torch.nn.functional.scaled_dot_product_attention`. Any other error stays as it is.
     """
     if isinstance(error, ModuleNotFoundError):
         name = (error.name or "").partition(".")[0]

@@ -64,9 +64,9 @@ def _tensors(values: Any) -> list[torch.Tensor]:
 def virtual_time() -> Iterator[Machine]:
     """Replace the functions of `time` by functions of the host's virtual clock.
 
-    The context manager yields the machine. The functions are `time.perf_counter`, `time.sleep` and their like.
-    Operators on CPU tensors take the time that the spec says; Python code itself takes none. The machine's clock goes
-    on from where it is.
+    In the context, `time.sleep(1)` returns at once, and `time.perf_counter()` is then one second later. Operators on
+    CPU tensors take the time that the spec says; Python code itself takes none. The machine's clock goes on from where
+    it is. The context manager yields the machine.
     """
     machine = the_machine()
     # What a program prints of `time.time()` is a date.
