@@ -30,6 +30,7 @@ if "GRADER_ACCELERATOR" in os.environ:
 SIMULATES_CUDA = True
 """What the copies of this module know each other by."""
 
+_PACKAGE = __name__.rpartition(".")[0] + "."
 _ANY = "cuda"
 _OFF = "none"
 _MARKER = "real_gpu: needs a real GPU, and is skipped where CUDA is simulated"
@@ -147,14 +148,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
-    """Add a note to the error of a test that lacks a package for real GPUs.
+    """Prepare the error of a test for the report: with a note, and without the frames of this package.
 
-    The note says what to use instead.
+    The note says what to use instead of a package for real GPUs that is missing. With `--full-trace`, all frames stay.
     """
-    del item
     if call.excinfo is not None:
         note_missing(call.excinfo.value)
+        _hide_own_frames()
     return (yield)
+
+
+def _hide_own_frames() -> None:
+    """Make pytest's tracebacks end in the line of the program: by the global that pytest documents for helpers."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_PACKAGE):
+            vars(module)["__tracebackhide__"] = True
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:

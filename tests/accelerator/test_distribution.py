@@ -44,6 +44,9 @@ def test_after_it():
 def test_refused():
     torch.cuda.ExternalStream(1)
 
+def test_refused_by_a_tensor():
+    torch.ones(2, device="cuda").numpy()
+
 def test_refused_and_handled():
     with pytest.raises(NotImplementedError):
         torch.cuda.ExternalStream(1)
@@ -80,7 +83,10 @@ def test_everything_of_the_plugin(installed: Path, tmp_path: Path) -> None:
     ini = '[tool.pytest.ini_options]\naccelerator = "l4"\naccelerator_devices = "2"\naccelerator_memory = "1"\n'
     (tmp_path / "pyproject.toml").write_text(ini, encoding="utf-8")
     printed = run_pytest(installed, tmp_path, "--accelerator-revive")
-    assert "1 failed, 5 passed, 1 skipped" in printed, printed
+    assert "2 failed, 5 passed, 1 skipped" in printed, printed
+    # Tracebacks end in the line of the test, except with `--full-trace`.
+    assert "simulated_cuda/" not in printed
+    assert "simulated_cuda/core/" in run_pytest(installed, tmp_path, "--full-trace", "-k", "by_a_tensor")
     # A refusal is counted where it is raised, not by what a test says of it.
     assert "0 races, 2 refusals, 1 revived device\n" in printed, printed
     assert "simulated CUDA: " not in run_pytest(installed, tmp_path, "--accelerator", "none", "--collect-only")
