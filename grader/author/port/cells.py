@@ -129,7 +129,7 @@ def heading_of(markdown: str) -> str:
     rows = markdown.split("\n")
     heading = next((found[1] for row in _heading_rows(rows) if (found := _HEADING.match(rows[row]))), "")
     (text,) = [*question_lines(heading)][:1] or [""]
-    text = re.sub(r"\*(?=\S)([^*]+)\*", r"\1", _POINTS.sub("", text)).strip("*_:. ")
+    text = _POINTS.sub("", re.sub(r"\*(?=\S)([^*]+)\*", r"\1", text)).strip("*_:. ")
     return text if len(text) <= LONGEST_HEADING else ""
 
 
