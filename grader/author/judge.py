@@ -38,6 +38,10 @@ MOST_MESSAGES = 24
 Unusual answers are of ten kinds, and a check may look at two functions, each with a name in its messages.
 """
 
+_NUMBERS_APART = ", and put numbers into the story"
+_NUMBER = r"(?<![A-Za-z_\d])\d"
+"""A number in a message, but not the one in float64."""
+
 _UNCLEAR = "gets no verdict from {}; make its measurement clearer"
 _LONGEST_TEXT = 100
 _OF_ANSWER = re.compile(r"(raised \w+)(?:: .*)?(?:\n {4}.*)*")
@@ -329,7 +333,7 @@ def _judge_messages(proof: Proof, runs: Runs) -> None:
             withheld.setdefault(row.check.id, text[1])
     proof.problems += [
         f"{where}: check_{id}: students cannot read its message ({text}), as not all of its words are in the file; "
-        "name the property in words of the file, and put numbers into the story"
+        f"name the property in words of the file{_NUMBERS_APART if re.search(_NUMBER, text) else ''}"
         for id, text in withheld.items()
     ]
     proof.problems += [

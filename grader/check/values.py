@@ -238,10 +238,10 @@ def _assert_near_numbers(actual: Any, expected: Any, what: str, rtol: float | No
     """
     if not _is_numeric(actual):
         is_number = isinstance(expected, (int, float, complex, np.generic))
-        assert_kind(False, actual, "a number" if is_number else show.kind(expected), what)
+        assert_kind(False, actual, "a number" if is_number else show.kind(expected, public=True), what)
     of_numpy = isinstance(actual, (np.ndarray, np.generic)), isinstance(expected, (np.ndarray, np.generic))
     if (isinstance(expected, Tensor) and of_numpy[0]) or (isinstance(actual, Tensor) and of_numpy[1]):
-        assert_kind(False, actual, show.kind(expected), what)
+        assert_kind(False, actual, show.kind(expected, public=True), what)
     if isinstance(actual, (int, float)) and isinstance(expected, (int, float)) and actual == expected:
         return  # the common case of plain numbers, without making tensors of them
     if isinstance(actual, int) and actual.bit_length() >= sys.float_info.max_exp:  # no float is as large

@@ -28,7 +28,7 @@ ERRORS = words_of(
 
 _CLOSED = {
     *DTYPES,
-    *(f"torch.{name}" for name in DTYPES),
+    *(form for name in DTYPES for form in (f"torch.{name}", show.with_article(name))),
     *(form for place in show.DEVICES for form in (place, repr(place), f"device(type={place!r})")),
     *(*show.TYPES, *show.KINDS),
     *(form for name in ERRORS for form in (name, show.with_article(name))),

@@ -23,7 +23,7 @@ from grader.author.judge import (
 )
 from grader.author.verify import loss_lines, proof_lines
 from grader.course.answers import Answer
-from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Speed, Verdict
+from grader.model import WITHHELD, Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Speed, Verdict
 
 FOLDER = "solutions/01_basics/double"
 WHERE = f"{FOLDER}/wrong/triples.py"
@@ -68,6 +68,19 @@ def test_a_check_that_asserts_nothing_is_to_assert_something(exercise: Exercise,
         "exercises/01_basics/double/exercise.yaml: values: 1.5 points are for nothing: every function gives zero "
         "(small); name the checks or rules that show a right value, and that no constant passes",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"), [("expected x to be an odd thing for float64", False), ("x adds up to 3", True)]
+)
+def test_numbers_are_asked_out_of_a_message_that_has_some(exercise: Exercise, text: str, asks: bool) -> None:
+    """A message whose words are unknown, and which has no number, needs other words alone."""
+    case = Case(exercise, "unusual", ANSWER, 0)
+    ended = Outcome("random", Verdict.FAILED, "", detail=f"{WITHHELD}: {text}")
+    row = GradedCheck(Check("random", "double", "random", shown=False), ended, Score(0, 100))
+    (problem,) = judge(exercise, [], [(case, GradedExercise(exercise, "started", (row,), Score(0, 100)))]).problems
+    assert f"check_random: students cannot read its message ({text})" in problem
+    assert problem.endswith("; name the property in words of the file" + ", and put numbers into the story" * asks)
 
 
 def test_a_check_at_fault_is_one_problem(exercise: Exercise) -> None:

@@ -32,6 +32,7 @@ from grader.check import (
 )
 from grader.check.declare import Accelerator
 from grader.check.show import as_source, item_name, show
+from grader.check_process.hidden_words import Words
 from grader.connection.student import Student
 from grader.model import DeviceKind
 from grader.wire.frames import Unsupported
@@ -81,6 +82,15 @@ def test_an_array_is_not_a_tensor() -> None:
 def test_same_names_the_first_property_that_differs(yours: Any, asked: Any, public: str) -> None:
     """Kind, shape, dtype and values are looked at in this order; the short text tells no number of the input."""
     assert failure(assert_close, yours, asked).public.startswith(public.split(": 1 of")[0])
+
+
+def test_a_number_of_numpy_is_named_in_words_that_hidden_checks_show() -> None:
+    """A reference that returns `np.float64` expects a NumPy number, not a class that no check file names."""
+    public = failure(assert_values, torch.tensor(1.0), np.float64(1)).public
+    assert public == "expected the result to be a NumPy number, got a tensor"
+    assert Words([""]).shown_text(public) == public
+    public = failure(assert_close, torch.tensor(1.0), np.float64(1)).public
+    assert Words([""]).shown_text(public) == public == "expected the result to be a float64, got a tensor"
 
 
 def test_equal_things_pass() -> None:
