@@ -396,6 +396,39 @@ def test_right_values_in_a_wrong_form_need_somebody_who_looks(home: Path, monkey
         assert f"double may give {gives}: is there a rule on " in note
 
 
+ARRAYS = """
+import numpy as np
+
+from grader.check import assert_values, check
+
+
+@check("C1", try_this="double(np.ones(1))")
+def check_random(student, rng):
+    \"\"\"Doubles arrays\"\"\"
+    x = rng.normal(3).double().numpy()
+    assert_values(student.double(x), 2 * x)
+
+
+@check("C2", share=0, try_this="double(np.ones(1))")
+def check_dtype(student):
+    \"\"\"Keeps integers integers\"\"\"
+"""
+
+
+def test_arrays_of_numpy_have_no_gradients(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The author is not asked whether an array may be detached, nor whether one in float64 may be in float64."""
+    (home / CHECKS).write_text(ARRAYS)
+    (home / SHOWN_CHECKS).unlink()
+    course, asked = load_course(home), ("detached", "right_in_float64", "right_and_overwrites")
+    cases = [case for case in unusual_cases(course.exercises[0], []) if case.gives in asked]
+    cases = [case for case in cases if case.function == "double"]
+    monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: cases)
+    (proof,) = verified(course, course.exercises[:1])
+    (note,) = (note for note in proof.notes if "full marks" in note)
+    assert "double may give right_and_overwrites" in note
+    assert "detached" not in note and "float64" not in note
+
+
 def test_a_wrong_answer_that_loses_nothing_is_named(home: Path, few_unusual: None) -> None:
     """The check that catches it may be worth nothing."""
     (home / CHECKS).write_text((home / CHECKS).read_text().replace('@check("C2"', '@check("C2", share=0'))
