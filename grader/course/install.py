@@ -5,11 +5,17 @@ The name `tensorgrade` belongs to nobody on the public index, so that no line ma
 
 from __future__ import annotations
 
+import ast
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib import metadata
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
-from grader.course.layout import COURSE_FILE
+from grader.course.layout import COURSE_FILE, released_files
+from grader.lint.scope import imported_names
 from grader.model import Course, Install
 from grader.model.errors import CourseError
 from grader.model.files import failing_as
@@ -56,21 +62,43 @@ def wheel_bytes(course: Course, install: Install) -> bytes:
         return path.read_bytes()
 
 
-def pip_arguments(install: Install, up: str = "") -> list[str]:
-    """Return the arguments of two `pip install` commands, as one text for each command.
+def pip_arguments(install: Install, up: str = "", packages: Sequence[str] = ()) -> list[str]:
+    """Return the arguments of two or three `pip install` commands, as one text for each command.
 
-    The first command installs PyTorch without CUDA, the second one the grader.
+    The first command installs PyTorch without CUDA, the second one the grader, and the third one other packages.
 
     Args:
         install: the source from which the grader is installed.
         up: the path of the course's folder, relative to the folder where pip runs, such as "../"; "" if both are one.
+        packages: the other packages; () for none.
     """
     # Two lines: an index of CPU builds lacks all other packages, so it cannot replace the usual one; and beside the
     # usual one it decides nothing, as pip takes the highest version of both. What is there already satisfies pip.
     torch = f'"torch{_torch_versions()}" --index-url {CPU_INDEX}'
+    others = [" ".join(packages)] if packages else []
     if install.index:
-        return [torch, f'"{install.requirement}" --index-url {install.index}']
-    return [torch, f'"{up or "./"}{install.wheel}"' if install.wheel else f'"tensorgrade @ {install.address}"']
+        return [torch, f'"{install.requirement}" --index-url {install.index}', *others]
+    grader = f'"{up or "./"}{install.wheel}"' if install.wheel else f'"tensorgrade @ {install.address}"'
+    return [torch, grader, *others]
+
+
+def other_packages(course: Course) -> list[str]:
+    """Return the packages that files of students import and that the grader does not bring, such as "pandas".
+
+    A package has the name by which pip knows it, if it is installed here, and else the name of its module.
+    """
+    paths = [path for path in released_files(course) if path.suffix == ".py"]
+    own = {path.stem for path in paths} | {"grader", *sys.stdlib_module_names}
+    modules = set[str]()
+    for path in paths:
+        with suppress(SyntaxError):  # `grade verify` reports it
+            nodes = ast.walk(ast.parse((course.root / path).read_bytes()))
+            modules |= {module.split(".")[0] for node in nodes for module, _ in imported_names(node).values()} - {""}
+    known = metadata.packages_distributions()
+    names = {known.get(module, [module])[0] for module in modules - own}
+    needed = (Requirement(text) for text in metadata.requires("tensorgrade") or ())
+    brought = {canonicalize_name(one.name) for one in needed if "extra" not in str(one.marker)}
+    return sorted(name for name in names if canonicalize_name(name) not in brought)
 
 
 def _torch_versions() -> str:

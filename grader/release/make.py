@@ -26,7 +26,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from grader.course import layout
 from grader.course.answers import Answer, as_submitted, lines_of, read_answer, starter_digest
 from grader.course.files import read_yaml
-from grader.course.install import pip_arguments, require_install, wheel_bytes
+from grader.course.install import other_packages, pip_arguments, require_install, wheel_bytes
 from grader.course.layout import ASSISTANTS_PAGE, ZIP, Places, notebook_of, page_of
 from grader.course.load import load_course
 from grader.course.marks import with_caps_text
@@ -453,9 +453,11 @@ def page_files(part: Course, facts: Mapping[str, CopyFacts], install: Install, *
         install: the way in which students install the grader.
         notebooks: True if there are notebooks.
     """
+    packages = other_packages(part)
     words = {
         "part": part,
-        "pip_arguments": pip_arguments(install),
+        "pip_arguments": pip_arguments(install, packages=packages),
+        "packages": packages,
         "has_git": install.address.startswith("git+"),
         "hidden": any(fact.withheld.checks for fact in facts.values()),
         "notebooks": notebooks,
@@ -510,8 +512,8 @@ def _top_cells(part: Course, module: Module, install: Install) -> Iterator[Cell]
     )
     up = "../" * len(notebook_of(module.id).parent.parts)
     lines = [
-        "# Where the grader is not installed yet, as on Colab, run these two lines without their #:",
-        *(f"# %pip install {words}" for words in pip_arguments(install, up)),
+        "# Where the grader is not installed yet, as on Colab, run these lines without their #:",
+        *(f"# %pip install {words}" for words in pip_arguments(install, up, other_packages(part))),
         "from grader.notebook import check, pack",
     ]
     yield _code_cell("setup", "\n".join(lines))

@@ -73,7 +73,7 @@ def test_a_check_that_asserts_nothing_is_to_assert_something(exercise: Exercise,
 @pytest.mark.parametrize(
     ("text", "asks"), [("expected x to be an odd thing for float64", False), ("x adds up to 3", True)]
 )
-def test_numbers_are_asked_out_of_a_message_that_has_some(exercise: Exercise, text: str, asks: bool) -> None:
+def test_only_a_message_with_numbers_must_lose_them(exercise: Exercise, text: str, asks: bool) -> None:
     """A message whose words are unknown, and which has no number, needs other words alone."""
     case = Case(exercise, "unusual", ANSWER, 0)
     ended = Outcome("random", Verdict.FAILED, "", detail=f"{WITHHELD}: {text}")

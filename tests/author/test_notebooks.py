@@ -382,6 +382,22 @@ def test_tables_of_pandas_stay_beside_student_code() -> None:
     assert draft.points == 3
 
 
+def test_a_value_without_packages_of_tables_is_examined_by_a_check() -> None:
+    """In a notebook with pandas, a list or a function of NumPy is examined by a check, whatever the check does."""
+    cells = [
+        *nbgrader_cells("words = ['a', 'b']", "assert 'a' in words"),
+        *nbgrader_cells("def half(x):\n    return x / 2", "x = np.ones(3)\nassert (half(x) > 0.4).all()"),
+        *nbgrader_cells("def table():\n    return pd.DataFrame()", "assert 'a' in table()"),
+        *nbgrader_cells("def top():\n    return table()[:1]", "assert 'b' in top()"),
+        *nbgrader_cells("def other():\n    return strange.load()", "assert 'c' in other()"),
+    ]
+    draft = draft_of(notebook(code("import numpy as np\nimport pandas as pd\nimport strange"), *cells))
+    assert "assert 'a' in student.words" in draft.shown and "assert (student.half(x) > 0.4).all()" in draft.shown
+    assert [line.strip() for line in draft.probe.splitlines() if "assert" in line] == [
+        f"assert '{letter}' in {function}()" for letter, function in (("a", "table"), ("b", "top"), ("c", "other"))
+    ]
+
+
 def test_a_variable_that_a_later_cell_changes_is_named() -> None:
     """A check sees the last value of a variable, so a test of an earlier one is named."""
     cells = [

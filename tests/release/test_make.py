@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 from support import COURSES, WarmGrade, read, written
 
+from grader.course.answers import write_digest
+from grader.course.install import other_packages
+from grader.course.load import load_course
 from grader.model.files import zip_bytes
 
 CANARY = "9c41be07-77"
@@ -176,6 +179,21 @@ def test_a_copy_says_where_the_grader_comes_from(type_grade: WarmGrade, home: Pa
     assert copy[name] == (home / name).read_bytes()
     assert f'$ pip install "./{name}"\n'.encode() in copy["README.md"]
     assert f'# %pip install \\"../{name}\\"'.encode() in copy["notebooks/01_basics.ipynb"]
+
+
+def test_packages_that_exercises_import_are_installed(home: Path, tmp_path: Path, type_grade: WarmGrade) -> None:
+    """The README and the notebooks name them, and none that the grader brings or that is a file of the course."""
+    starter = home / "exercises/01_basics/double/double.py"
+    imports = "import yaml, torch, double, os\n    from no_such_tables.core import Table\n    from . import total"
+    starter.write_text(f"{starter.read_text()}\n\ndef other():\n    {imports}\n")
+    assert other_packages(load_course(home)) == ["no_such_tables"]
+    write_digest(load_course(home).exercises[0])
+    ran = type_grade("release", str(tmp_path / "copy"), "--notebooks", cwd=home)
+    assert ran.returncode == 0, ran.stderr
+    copy = read(tmp_path / "copy")
+    assert b'@v1"\n$ pip install no_such_tables\n$ grade\n' in copy["README.md"]
+    assert b"The last line installs what files of the exercises import." in copy["README.md"]
+    assert b"# %pip install no_such_tables" in copy["notebooks/01_basics.ipynb"]
 
 
 @pytest.mark.parametrize(

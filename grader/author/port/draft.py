@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from grader.author.port.assignment import Assignment
-from grader.author.port.frames import imports_data_frames
+from grader.author.port.frames import imports_data_frames, names_of_tables
 from grader.author.port.rewrite import WORDS, Tests, has_generator, is_seed_call, with_helpers
 from grader.author.port.text import (
     HELPERS,
@@ -314,7 +314,8 @@ class Port:
         Args:
             whole: the source of a check file with all of the tests.
         """
-        frames = imports_data_frames([*self._plain.items, *top_statements(self._reference)])
+        known = top_statements(self._reference)
+        frames, tables = imports_data_frames([*self._plain.items, *known]), names_of_tables(known) if known else None
         lines = {finding.line for finding in findings(whole) if not _STAYS.search(str(finding))}
         functions = [node for node in ast.parse(whole).body if isinstance(node, Function)]
         flagged = {
@@ -330,7 +331,7 @@ class Port:
             if (
                 names & flagged
                 or any(map(_looks_at_gradients, nodes))
-                or (frames and self._plain.needs_data_frames(test, others))
+                or (frames and self._plain.needs_data_frames(test, others, tables))
                 or self._plain.draws_figures(needed)
                 or any(modules_among(item.node, self._data) for item in needed)
             ):

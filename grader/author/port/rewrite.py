@@ -207,7 +207,9 @@ class Tests:
         """Return the names of the student's functions and classes that a function's body uses."""
         return [task for _, task in self.student_nodes(node)]
 
-    def needs_data_frames(self, test: str, others: Sequence[TopStatement]) -> bool:
+    def needs_data_frames(
+        self, test: str, others: Sequence[TopStatement], tables: Collection[str] | None = None
+    ) -> bool:
         """Return whether a test may do more with a data frame than a proxy supports.
 
         A data frame is, for example, one of pandas.
@@ -215,10 +217,12 @@ class Tests:
         Args:
             test: the name of the test.
             others: the other statements that it needs.
+            tables: the names of the reference that may be tables, or return them; None if any may.
         """
         node = self.tests[test].node
         assert isinstance(node, Function)
-        return needs_data_frames(node, others, self._source, self._names)
+        names = {name for name, task in self._names.items() if tables is None or task in tables}
+        return needs_data_frames(node, others, self._source, self._names, names)
 
     def draws_figures(self, items: Sequence[TopStatement]) -> bool:
         """Return whether one of these statements uses a package that draws figures, such as matplotlib."""
