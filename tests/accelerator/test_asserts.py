@@ -28,6 +28,7 @@ BAD: dict[str, Callable[[torch.Tensor, torch.Tensor], Any]] = {
     "a chance above 1": lambda x, far: torch.bernoulli(x + 1),
     "a class that does not exist": lambda x, far: functional.one_hot(far, 3),
     "an index of a bag": lambda x, far: functional.embedding_bag(far[None], x),
+    "an index of a bag, the largest": lambda x, far: functional.embedding_bag(far[None], x, mode="max"),
     "an assertion": lambda x, far: torch._assert_async(0 * x[0, 0]),
 }
 

@@ -483,6 +483,7 @@ def test_attributes_of_a_tensor_are_those_of_the_program() -> None:
     assert (second.tolist(), second.device.index, second.label, second.more) == ([0, 0], 1, "first", 1)  # type: ignore[attr-defined]
     assert vars(second).pop("more") == 1
     assert not hasattr(second, "more")
+    assert vars(second).pop("more", None) is None
     second.__dict__ = {"other": 2}
     assert (second.tolist(), vars(second), hasattr(second, "label")) == ([0, 0], {"other": 2}, False)
     assert (vars(copy.deepcopy(second)), type(copy.deepcopy(vars(second)))) == ({"other": 2}, dict)
@@ -836,3 +837,17 @@ def test_a_number_that_is_written_to_elements() -> None:
     with raises(RuntimeError, refusal), torch.cuda.graph(torch.cuda.CUDAGraph()):
         x += 1  # PyTorch warns of a graph without any work
         x[indices] = 1.0
+
+
+@in_mode("cuda")
+def test_a_number_on_another_device_fills() -> None:
+    """`fill_` reads it on the host first (`fill_out` of Fill.cpp); `masked_fill_` takes none for a CPU tensor."""
+    number = torch.tensor(3.0, device="cuda")
+    for device in ("cpu", "cuda:1", "cuda:0"):
+        assert torch.zeros(2, device=device).fill_(number).tolist() == [3, 3]
+        assert torch.zeros(2, device="cuda").fill_(number.to(device)).tolist() == [3, 3]
+    accelerator.reset_counters()
+    torch.zeros(2).fill_(number)
+    assert counted("syncs") == (1,)
+    with raises(RuntimeError, "masked_fill_: Expected inputs to be on same device"):
+        torch.zeros(2).masked_fill_(torch.tensor([True, False]), number)

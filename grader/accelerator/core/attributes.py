@@ -48,9 +48,16 @@ class ProgramAttributes(dict[str, Any]):
         super().__delitem__(name)
         del self.tensor_attributes[name]
 
-    # A dict's own would not call the two methods above.
+    def pop(self, name: str, *default: Any) -> Any:
+        """Remove an attribute and return its value, or the default if there is none."""
+        if name not in self and default:
+            return default[0]
+        value = self[name]
+        del self[name]
+        return value
+
+    # A dict's own would not call the methods above. `MutableMapping.pop` needs an attribute that a dict lacks.
     update: Any = MutableMapping.update
-    pop: Any = MutableMapping.pop
     popitem: Any = MutableMapping.popitem
     clear: Any = MutableMapping.clear
     setdefault: Any = MutableMapping.setdefault

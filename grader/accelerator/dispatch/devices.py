@@ -186,6 +186,8 @@ def _different_devices_text(call: Dispatch, first: Device, hosts: list[torch.Ten
     # in the wrapper that is generated around a kernel.
     if facts.name in ("masked_fill", "masked_fill_") and len(shells) == 1 and isinstance(args[0], SimTensor):
         return f"expected self and mask to be on the same device, but got mask on cpu and self on {first.public}"
+    if facts.name in ("masked_fill", "masked_fill_") and not isinstance(args[0], SimTensor):
+        return "masked_fill_: Expected inputs to be on same device"
     if facts.name in _ADDCMUL and len(hosts) == 1 and hosts[0].dim() == 0:
         named = call.named_arguments()
         return next(text for name, text in _NO_NUMBERS.items() if any(k == name and v is hosts[0] for k, v in named))

@@ -38,6 +38,8 @@ _DRAW = (
 
 _BAG = "EmbeddingBag.cu:102: EmbeddingBag_updateOutputKernel_sum_mean: {at} Assertion `input[emb] < numRows`"
 
+_LARGEST_OF_BAG = _BAG.replace("Kernel_sum_mean", "Kernel_max").replace("cu:102", "cu:61")
+
 _CHANCE = "Distributions.cu:119: operator(): {at} Assertion `0 <= p1 && p1 <= 1`"
 
 _SUM = "MultinomialKernel.cu:112: sampleMultinomialOnce: {at} Assertion `sum > accZero`"
@@ -64,6 +66,7 @@ _FOUND = {
     r"all elements of (input|target) should be between 0 and 1": _SHARES,
     r"probability tensor contains either `inf`, `nan` or element < 0": _DRAW,
     r"Index \d+ of input takes value -?\d+ which is not in the valid range": _BAG,
+    r"Expected idx >= 0 && idx < num_embeddings but found idx to be -?\d+": _LARGEST_OF_BAG,
     r"Expected p_in >= 0 && p_in <= 1 to be true": _CHANCE,
     r"invalid Poisson rate, expected rate to be non-negative": _RATE,
     r"^target out of range$": _TARGET,
