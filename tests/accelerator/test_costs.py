@@ -231,6 +231,23 @@ def test_a_stream_waits_for_another() -> None:
     assert counted("host_seconds", "syncs") == (pytest.approx(2 * 2 * 1000**3 / SPEC.flops, rel=0.01), 1)
 
 
+@in_mode("cuda", spec=SPEC)
+def test_a_loop_of_queries_ends() -> None:
+    """A query takes time of the host, and more in a row take more, so that a loop with a sleep ends, too."""
+    a, event = torch.ones(1000, 1000, device="cuda"), torch.cuda.Event()
+    for stream_or_event in (event, torch.cuda.current_stream()):
+        torch.cuda.synchronize()
+        accelerator.reset_counters()
+        for _ in range(20):
+            a @ a
+        event.record()
+        queries = 0
+        while not stream_or_event.query():
+            queries += 1
+        assert 50 < queries < 20_000
+        assert accelerator.counters()["host_seconds"] == pytest.approx(20 * 2 * 1000**3 / SPEC.flops, rel=0.1)
+
+
 @in_mode("sim", spec=SPEC)
 def test_a_kernel_has_a_least_time() -> None:
     """A kernel takes the time of its arithmetic or of its memory traffic, and never less than `kernel`."""

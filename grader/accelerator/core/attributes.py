@@ -49,7 +49,7 @@ class ProgramAttributes(dict[str, Any]):
         del self.tensor_attributes[name]
 
     def pop(self, name: str, *default: Any) -> Any:
-        """Remove an attribute and return its value, or the default if there is none."""
+        """Remove an attribute and return its value; without such an attribute, return the default."""
         if name not in self and default:
             return default[0]
         value = self[name]

@@ -92,7 +92,7 @@ class Stream(Unpicklable):
         machine = the_machine()
         if machine.capture is not None and self.queue in machine.capture.queues:
             raise machine.capture.invalidate("Unsupported")
-        done = machine.clock.ready.get(self.queue, 0.0) <= machine.clock.host
+        done = machine.clock.query(machine.clock.ready.get(self.queue, 0.0))
         if done:
             machine.races.record_host_wait([self.queue])
         return done
@@ -209,7 +209,7 @@ class AnyEvent(Unpicklable):
         """
         self._refuse_in_capture()
         machine = the_machine()
-        done = (self.moment or 0.0) <= machine.clock.host
+        done = machine.clock.query(self.moment or 0.0)
         if done:
             machine.races.record_wait(None, self.seen)
         return done

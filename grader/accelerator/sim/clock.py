@@ -63,6 +63,10 @@ class BusySpans:
         self.taken[place - before : place + after] = [(first, last)]
 
 
+_QUERY = 1e-6
+"""The seconds that the host takes to ask the driver whether work is done."""
+
+
 @dataclass(slots=True)
 class Clock:
     """Virtual time: `host` is the host's clock, and `ready` has the moment at which each queue will be empty.
@@ -78,6 +82,9 @@ class Clock:
     count: int = 0
     most: int = 20_000
     on_span: Callable[[Span, float], None] | None = None
+    queries: int = 0
+    """How many queries in a row were answered with no, up to the time `queried`."""
+    queried: float = -1.0
 
     def add_work(
         self,
@@ -127,6 +134,19 @@ class Clock:
         end = self.host + seconds
         self.record_span(name, "host", self.host, end)
         self.host = end
+
+    def query(self, moment: float) -> bool:
+        """Return whether a moment of virtual time has come.
+
+        If it has not, the query takes a microsecond of the host's time, and one more for each such query right before
+        it. So a loop of queries ends, also one that sleeps between them, which takes no virtual time.
+        """
+        if moment <= self.host:
+            return True
+        self.queries = self.queries + 1 if self.host == self.queried else 1
+        self.pass_time(self.queries * _QUERY, "query")
+        self.queried = self.host
+        return False
 
     def wait(self, name: str, queues: list[Queue]) -> None:
         """Let the host wait until all these queues are empty.
