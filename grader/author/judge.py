@@ -17,7 +17,7 @@ from pathlib import Path
 from grader.author.cases import CONSTANT_BEGINS, MAY_BE_RIGHT, Case, rules_naming
 from grader.author.text import functions_of, numbered_line
 from grader.course.layout import Places
-from grader.grading.behaviour import Trace, traces_of
+from grader.grading.behaviour import TraceKey, traces_of
 from grader.grading.diagnosis import MOST
 from grader.lint.asserts import asserting_functions
 from grader.model import WITHHELD, Exercise, GradedExercise, Outcome, Speed, Verdict
@@ -453,13 +453,13 @@ def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
     A student who makes one of these mistakes would read the sentences of all of them.
     """
-    seen = defaultdict[str, set[tuple[int, frozenset[tuple[str, Trace]]]]](set)
-    groups = defaultdict[frozenset[tuple[int, frozenset[tuple[str, Trace]]]], list[str]](list)
+    seen = defaultdict[str, set[tuple[int, frozenset[tuple[str, TraceKey]]]]](set)
+    groups = defaultdict[frozenset[tuple[int, frozenset[tuple[str, TraceKey]]]], list[str]](list)
     sentences = {case.answer.path.name: case.answer.sentence for case, _ in runs}
     for case, graded in runs:
         traces = traces_of(graded.checks) if case.kind == "wrong" else {}
         if any(trace.lost for trace in traces.values()):
-            seen[case.answer.path.name].add((case.seed, frozenset(traces.items())))
+            seen[case.answer.path.name].add((case.seed, frozenset((id, one.key) for id, one in traces.items())))
     for name, done in seen.items():
         groups[frozenset(done)].append(name)
     for names in groups.values():

@@ -206,10 +206,14 @@ def assert_peak_memory_ratio(
     *,
     size: int,
     at_most: float,
+    limit: str = "",
     rtol: float | None = None,
     atol: float | None = None,
 ) -> None:
     """Fail if the peak memory of a call exceeds `at_most` times that of the reference.
+
+    Students do not know the reference: `limit` says in the rule's words what a call may need. It must be no more than
+    `at_most` times what the reference needs, so that the message is true.
 
     Args:
         function: the student's.
@@ -217,6 +221,8 @@ def assert_peak_memory_ratio(
         inputs: a function of a size that makes new arguments.
         size: the size for `inputs`; large enough that a forbidden temporary takes at least 30 MB.
         at_most: the largest ratio of bytes that passes.
+        limit: the limit in the words of the rule, such as "the memory of eight (n, m) tensors"; without it, messages
+            name the reference.
         rtol: relative tolerance for the results, as for `assert_values`.
         atol: absolute tolerance.
 
@@ -229,12 +235,17 @@ def assert_peak_memory_ratio(
     mine, theirs = count_costs(function, *copy_values(*few)), count_costs(reference, *copy_values(*few))
     report(function, "peak", mine.peak)
     public = say("`{}` needs more than {} times the memory of the reference", function, Limit(f"{at_most:g}"))
-    if theirs.peak == 0:
+    if limit:
+        public = say("`{}` needs more than {}", function, limit)
+    elif theirs.peak == 0:
         # A multiple of 0 is 0, so the limit would not help in a message.
         public = say("`{}` makes new memory; the reference makes none", function)
     story = f"{public}\nyour call needs {mine.peak:,} bytes at its peak, the reference needs {theirs.peak:,}"
     assert_true(mine.peak <= at_most * theirs.peak + _SMALL, public, story)
-    result, right = _compare_memory_growth(function, reference, inputs(size), inputs(max(1, size // 100)), at_most)
+    most = say("much more memory than the reference") if not limit else say("more than {}", limit)
+    far = say("`{}` needs {}; lists and other Python objects count, too", function, most)
+    large_args, small_args = inputs(size), inputs(max(1, size // 100))
+    result, right = _compare_memory_growth(function, reference, large_args, small_args, at_most, far)
     # Otherwise an answer could skip the work where it is large. One that is wrong for tiny arguments loses elsewhere.
     same = allclose(result, right, rtol=rtol, atol=atol) and allclose(mine.result, theirs.result, rtol=rtol, atol=atol)
     if is_right and not same:
@@ -242,7 +253,12 @@ def assert_peak_memory_ratio(
 
 
 def _compare_memory_growth(
-    function: Proxy, reference: Proxy, large_args: tuple[Any, ...], small_args: tuple[Any, ...], limit: float
+    function: Proxy,
+    reference: Proxy,
+    large_args: tuple[Any, ...],
+    small_args: tuple[Any, ...],
+    at_most: float,
+    public: Public,
 ) -> tuple[Any, Any]:
     """Fail if a large call needs far more memory than the reference's; return both results.
 
@@ -253,7 +269,8 @@ def _compare_memory_growth(
         reference: the reference's.
         large_args: the arguments of the large call.
         small_args: the arguments of a small call that each worker makes first.
-        limit: the largest ratio of the memory that passes.
+        at_most: the largest ratio of the memory that passes.
+        public: the message if the student's function needs more.
 
     Returns:
         The results of the student's function and of the reference; twice None if the memory cannot be measured.
@@ -266,7 +283,7 @@ def _compare_memory_growth(
     if mine is None or theirs is None:
         return None, None
     (before, after, result), (their_before, their_after, right) = mine, theirs
-    most = limit * (their_after.peak - their_before.resident)
+    most = at_most * (their_after.peak - their_before.resident)
     mapped = their_after.mapped_peak - their_before.mapped
     grown = {
         "during the call": (after.peak - before.resident, most + _CALL_SLACK),
@@ -274,7 +291,6 @@ def _compare_memory_growth(
         "since the file was loaded": (after.peak - their_before.resident, most + _LIFE_SLACK),
         "in all": (after.mapped_peak - their_before.mapped, mapped + most + _LIFE_SLACK),
     }
-    public = say("`{}` needs much more memory than the reference; lists and other Python objects count, too", function)
     for when, (grew, allowed) in grown.items():
         numbers = f"expected its process to grow by at most {int(allowed) >> 20} MB {when}, got {grew >> 20} MB"
         if grew > allowed:

@@ -3,7 +3,8 @@
 Two answers that fail the same checks in the same way, with the same wrong numbers, kinds, dtypes and errors for inputs
 that were drawn, have the same mistake. What depends on how code is written, on its words or on the machine is taken out
 before: places, names of files, texts of the student's own errors, and measured times. Of a count its power of two is
-left, and of a loop what it goes over.
+left, and of a loop what it goes over. Memory above a limit is compared by a ratio: two tables where one would be too
+much are the same mistake as one.
 
 A copy without wrong answers has their sentences, each sealed with what the wrong answer does in the shown checks: who
 makes the mistake reads it, and who looks into the file does not. It does not stay secret, since anybody can write
@@ -20,7 +21,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,12 @@ _PATH = re.compile(r"(?<![\w.])(?:/[\w.+-]+){2,}")
 _FRACTION = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+")
 _COUNT = re.compile(r"\b\d[\d,]*\b")
 _OPERATIONS = re.compile(r": \{.*|(?<= operations) \(\d.*\)|(?<= lines) \(.*\)")  # which ones, after how many
-_NEW_BYTES = re.compile(r"(?<= bytes of new memory\nexpected at most )([\d,]+), got ([\d,]+)")
+_BYTES = re.compile(
+    # A limit on the growth of a process is measured, too.
+    r"(?P<before> new memory(?: at a time)?\nexpected at most [\d,]+, got )(?P<bytes>[\d,]+)"
+    r"|(?P<call>\nyour call needs )(?P<peak>[\d,]+)(?= bytes at its peak)"
+    r"|(?<=\nexpected its process to grow by at most )[\d,]+ MB (?P<when>[a-z ]+), got (?P<megabytes>[\d,]+) MB"
+)
 _LOOP = re.compile(r"\nsmall input  .*\nlarge input  .*, as in a loop over ([\d,]+) items")
 _BY_PYTHON = re.compile(r"\n(?:Python's )?`[\w.]+` iterates over .*")  # how a loop is written: not another mistake
 _SPELLED = re.compile(r"`[\w.]*?(\w+)`")  # `torch.mean` and `.mean` are one use
@@ -52,6 +58,9 @@ _ERROR = re.compile(r"( raised \w+): .*", re.DOTALL)
 _ANOTHER_ERROR = re.compile(r"( raised (\w+); expected [^\n]*\n\2): [^\n]*")
 _NUMBER = re.compile(r"(?<![\w.])\d")
 _DIGITS = 3
+_MOST_RATIO = 4
+"""Of the memory of two answers that have the same mistake: what else a line makes on the way differs as much. Mistakes
+that differ in the order of their memory differ by more in a check that shows it."""
 
 _LOST = (Verdict.FAILED, Verdict.CRASHED, Verdict.ERROR, Verdict.SKIPPED)
 _SEEN_NOTHING = ("load", "name", "signature")
@@ -59,6 +68,10 @@ _SEEN_NOTHING = ("load", "name", "signature")
 
 COSTS = "performance"
 """The category of the checks that count or measure: they are run once, as what they say does not hang on inputs."""
+
+
+TraceKey = tuple[str, str, int]
+"""Of a `Trace`: the verdict, the digest, and the size of its memory."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +83,14 @@ class Trace:
         story: a digest of the function that was called last and of the detail that staff read, without what depends on
             how the code is written; `ENDED` if student code ended its process.
         has_value: True if a wrong number is in the detail.
+        bytes: the memory above a limit that the detail shows, in bytes; 0 if it shows none.
         same_for_all: True if its inputs are those of all authors, so that it ends like that with every seed.
     """
 
     verdict: Verdict
     story: str = ""
     has_value: bool = False
+    bytes: int = 0
     same_for_all: bool = field(default=False, compare=False)
 
     @classmethod
@@ -90,6 +105,8 @@ class Trace:
             text = _ANOTHER_ERROR.sub(r"\1", _ERROR.sub(r"\1", text))
         for pattern in (_PLACE, _TIMELINE, _PATH, _ADDRESS):
             text = pattern.sub("", text)
+        memory = _BYTES.search(text)
+        text = _BYTES.sub(lambda match: f"{match['before'] or match['call'] or match['when']}more", text)
         if outcome.from_text:  # which rule of a text it breaks, by whichever spelling and in whichever line
             text = _OF_SPELLING.sub("", _SPELLED.sub(r"`\1`", text))
         elif outcome.speed:  # that it was too slow, and nothing of how it was measured
@@ -100,14 +117,26 @@ class Trace:
             text = _BY_PYTHON.sub("", _OPERATIONS.sub("", _LOOP.sub("", text)))
             text = _COUNT.sub(lambda match: _size_of(match[0]), text)
             text += f"\na loop over {loop[1]} items" if loop else ""
-        text = _NEW_BYTES.sub(lambda match: f"{match[1]}, got {_size_of(match[2])}", text)  # of a check of memory
         # The last digits of a sum depend on the order in which it was made, which is not a mistake.
         text = _FRACTION.sub(lambda match: f"{float(match[0]):.{_DIGITS}g}", text).strip()
         # A check of several functions may end with the same words in each of them.
         ended_in = outcome.called[-1].split(".")[0] if outcome.called else ""
         digest = hashlib.sha256(f"{ended_in}\n{text}".encode("utf-8", "backslashreplace")).hexdigest()[:16]
         has_value = category != COSTS and not outcome.from_text and bool(_NUMBER.search(text))
-        return cls(outcome.verdict, digest, has_value, outcome.same_for_all)
+        return cls(outcome.verdict, digest, has_value, _bytes_in(memory) if memory else 0, outcome.same_for_all)
+
+    def is_like(self, other: Trace) -> bool:
+        """Return whether both checks ended alike: the traces are equal but for some memory."""
+        few, many = sorted((self.bytes, other.bytes))
+        return replace(self, bytes=0) == replace(other, bytes=0) and many <= _MOST_RATIO * few
+
+    @property
+    def key(self) -> TraceKey:
+        """Return what is compared where traces are looked up: of the bytes, the power of four.
+
+        Some traces that are alike have different keys, as their bytes lie on both sides of such a power.
+        """
+        return self.verdict.value, self.story, (self.bytes.bit_length() + 1) // 2
 
     @property
     def passed_or_not_run(self) -> bool:
@@ -121,6 +150,12 @@ class Trace:
     def lost(self) -> bool:
         """Return whether the check lost points, and student code did not end its process."""
         return self.verdict in _LOST and self.story != ENDED
+
+
+def _bytes_in(match: re.Match[str]) -> int:
+    """Return the bytes that a match of `_BYTES` shows."""
+    number = match["bytes"] or match["peak"] or match["megabytes"]
+    return int(number.replace(",", "")) << (20 if match["megabytes"] else 0)
 
 
 def _size_of(number: str) -> str:
@@ -209,7 +244,7 @@ def _functions_of(row: GradedCheck) -> list[str]:
 
 def behaviour_of(traces: Traces) -> str:
     """Return a digest of the traces of checks that lost points; "" without such a check."""
-    lost = sorted((id, trace.verdict.value, trace.story) for id, trace in traces.items() if trace.lost)
+    lost = sorted((id, trace.key) for id, trace in traces.items() if trace.lost)
     return hashlib.sha256(repr(lost).encode()).hexdigest()[:16] if lost else ""
 
 
@@ -353,7 +388,7 @@ def _names_introduced_in(source: bytes) -> set[str]:
 SEALED_SEEDS = (0, 1)
 """Those with which an answer must do the same: the first is that of a student's own copy."""
 
-_VERSION = 8
+_VERSION = 9
 _HALF = 16
 _ENTRY = re.compile(r"[0-9a-f]{32}")
 _SEALED = re.compile(r"[0-9A-Za-z+/]+={0,2}")
@@ -473,7 +508,7 @@ def read_sealed(path: Path) -> Sealed:
 
 
 def _digest_of_traces(use: str, exercise: str, behaviour: Sequence[Traces]) -> bytes:
-    rows = [sorted((id, trace.verdict.value, trace.story) for id, trace in traces.items()) for traces in behaviour]
+    rows = [sorted((id, trace.key) for id, trace in traces.items()) for traces in behaviour]
     return hashlib.sha256(repr((use, exercise, rows)).encode()).digest()
 
 

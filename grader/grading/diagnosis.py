@@ -714,7 +714,7 @@ class _Comparison:
         theirs, starved = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
         self.starved |= starved
         same = frozenset(
-            id for id, trace in mine.items() if theirs[id] == trace and (trace.lost or trace.passed_or_not_run)
+            id for id, trace in mine.items() if theirs[id].is_like(trace) and (trace.lost or trace.passed_or_not_run)
         )
         # A check of several functions ended at the first thing that is wrong, which may be another mistake, unless it
         # ended in the very function that the answer changes. One that another function ended says nothing of this one.
@@ -761,7 +761,7 @@ class _Comparison:
             parts: for each wrong answer, the failing checks that it explains.
             group: the ids of the failing checks of the function.
         """
-        ends = {id: (trace.verdict, trace.story) for id, trace in self.run(SEEDS[0]).items()}
+        ends = {id: trace.key for id, trace in self.run(SEEDS[0]).items()}
         mine = {answer: part & group for answer, part in parts.items() if answer.caught_by in group}
         mine = {
             answer: part

@@ -44,7 +44,7 @@ _REASONS = {
     "mistakes": "known wrong answers were changed",
 }
 
-VERSION = 8
+VERSION = 9
 MOST_BYTES = 256 << 20
 """Of one value. The largest are the outcomes of an exercise, with all that it printed."""
 
@@ -64,12 +64,12 @@ CREATE TABLE IF NOT EXISTS results (
 CREATE INDEX IF NOT EXISTS results_of ON results (author, exercise, files, seed);
 CREATE TABLE IF NOT EXISTS traces (
     key TEXT NOT NULL, check_id TEXT NOT NULL, verdict TEXT NOT NULL, story TEXT NOT NULL, has_value INTEGER NOT NULL,
-    same_for_all INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, same_for_all INTEGER NOT NULL,
     PRIMARY KEY (key, check_id)
 );
 """
 
-SAVE_TRACE = "INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)"
+SAVE_TRACE = "INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?, ?)"
 """A row of `traces`, with a value for each column."""
 
 _FORGET_REPLACED = """
@@ -369,7 +369,10 @@ class Store:
         """
         with suppress(sqlite3.OperationalError, ValueError):  # it can be found again; there is no such verdict
             rows = self.execute("SELECT * FROM traces WHERE key = ?", (key,))
-            return {id: Trace(Verdict(verdict), story, bool(v), bool(same)) for _, id, verdict, story, v, same in rows}
+            return {
+                id: Trace(Verdict(verdict), story, bool(value), size, bool(same))
+                for _, id, verdict, story, value, size, same in rows
+            }
         return {}
 
     def save_traces(self, key: str, traces: Traces) -> None:

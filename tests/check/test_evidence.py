@@ -533,6 +533,17 @@ def test_too_much_seen_from_outside(function: Function, text: str) -> None:
     assert "expected its process to grow by at most" in failed.story
 
 
+@from_outside
+@pytest.mark.parametrize(
+    ("text", "more"), [(FAT, ""), (LARGE_ONLY, "; lists and other Python objects count, too")], ids=["count", "process"]
+)
+def test_the_limit_of_memory_in_the_words_of_the_rule(function: Function, text: str, more: str) -> None:
+    """A message says what the rule allows, where the check names it, and nothing of a reference."""
+    reference = function(LEAN, owner="the reference's")
+    failed = failure(assert_peak_memory_ratio, function(text), reference, inputs, **HOW, limit="the memory of one x")
+    assert failed.public == f"`total` needs more than the memory of one x{more}"
+
+
 def test_a_lean_answer_that_is_wrong_where_it_is_large(function: Function) -> None:
     """Who skips the work where it is measured gains nothing; who is wrong everywhere loses by checks of values."""
     skips = "def total(x):\n    return x.sum() if len(x) < 10_000 else x[0]\n"
