@@ -127,6 +127,19 @@ _Ids = Collection[str]
 _Alike = Mapping[Answer, frozenset[str]]
 """Of wrong answers the failing checks in which they do what the submission does."""
 
+_Call = tuple[str, str, int]
+"""A check's id, a function, and the number of its call in that check."""
+
+_ByCall = dict[_Call, str]
+"""The digest of what each call gave."""
+
+
+class _Scope(NamedTuple):
+    """The ids of checks, and the functions, whose calls in these checks are compared."""
+
+    checks: frozenset[str]
+    functions: frozenset[str]
+
 
 class KnownMistakes:
     """The behaviour of known wrong answers, which it saves in the store. Lanes that work at once may share it.
@@ -597,28 +610,22 @@ class _Comparison:
         """
         if self._costs.issuperset(checks):
             return 1
-        called, compared = self._functions_called(checks), self._checks_to_compare()
-        functions = called.intersection(self._changed_functions(answer)) or called
-        compared = {id for id in compared if functions & self._functions_called([id])}
-        theirs = _results_by_call(self._results_of(answer, compared), compared, functions)
-        mine = _results_by_call(self._own_results, compared, functions)
-        if mine is None or theirs is None or mine.keys() != theirs.keys():
+        scope = self._scope_of([answer], checks)
+        if (rows := self._results_in_calls(scope, [answer])) is None:
             return 0
+        mine, theirs = rows
         other = {call for call, result in mine.items() if not _is_same_result(result, theirs[call])}
-        if not other or self._exercise.reference is None:
+        if not other or self._reference is None:
             return float(not other)
-        reference = read_answer(self._exercise, self._exercise.reference)
-        right = _results_by_call(self._results_of(reference, compared), compared, functions)
-        if right is None or right.keys() != mine.keys():
+        if (rows := self._results_in_calls(scope, [self._reference])) is None:
             return 0
+        _, right = rows
         third = {call for call in other if not _is_same_result(mine[call], right[call])}
-        left_open = self._calls_left_open(third, right, compared, functions)
+        left_open = self._calls_left_open(third, right, scope)
         decided = [{call: row[call] for call in mine.keys() - left_open} for row in (mine, theirs, right)]
         return share_of_same_wrong_results(*decided)
 
-    def _calls_left_open(
-        self, calls: set[_Call], right: Mapping[_Call, str], compared: _Ids, functions: _Ids
-    ) -> set[_Call]:
+    def _calls_left_open(self, calls: set[_Call], right: _ByCall, scope: _Scope) -> set[_Call]:
         """Return the calls in which a right answer returns something else than the reference.
 
         The rules leave the result of such a call open. So a third result there, neither the wrong answer's nor the
@@ -627,15 +634,14 @@ class _Comparison:
         Args:
             calls: the calls in which a submission returns a third result; only these are examined.
             right: digests of what the reference returns, by call.
-            compared: the checks that are compared.
-            functions: the functions whose calls are compared.
+            scope: the checks and functions that are compared.
         """
         left_open: set[_Call] = set()
         for path in self._exercise.right:
             if calls <= left_open:
                 break
             answer = read_answer(self._exercise, path)
-            results = _results_by_call(self._results_of(answer, compared), compared, functions) or {}
+            results = _results_by_call(self._results_of(answer, scope.checks), scope) or {}
             left_open |= {call for call in calls & results.keys() if not _is_same_result(results[call], right[call])}
         return left_open
 
@@ -652,20 +658,13 @@ class _Comparison:
         """
         if self._costs.issuperset(checks):
             return True
-        called = self._functions_called(checks)
-        functions = called.intersection(name for answer in pair for name in self._changed_functions(answer)) or called
-        compared = {id for id in self._checks_to_compare() if functions & self._functions_called([id])}
-        known = [self._results_of(answer, compared) for answer in pair]
-        if self._exercise.reference is not None:
-            known.append(self._results_of(read_answer(self._exercise, self._exercise.reference), compared))
-        rows = [_results_by_call(results, compared, functions) for results in (self._own_results, *known)]
-        mine, first, second, right = [*rows, {}][:4]
-        if mine is None or first is None or second is None or right is None:
+        known = [*pair, self._reference] if self._reference is not None else pair
+        if (rows := self._results_in_calls(self._scope_of(pair, checks), known)) is None:
             return False
-        if self._exercise.reference is None:  # what is right is unknown
-            right = {call: result for call, result in first.items() if _is_same_result(result, second.get(call, ""))}
-        if not mine.keys() == first.keys() == second.keys() or not right.keys() <= mine.keys():
-            return False
+        mine, first, second, *reference = rows
+        # Without a reference, what both return counts as right.
+        same = {call: result for call, result in first.items() if _is_same_result(result, second[call])}
+        right = reference[0] if reference else same
         shown: tuple[list[bool], list[bool]] = ([], [])
         for call, result in mine.items():
             expected = right.get(call, "")
@@ -678,6 +677,43 @@ class _Comparison:
                 return False
         # Each by itself: of two opposite mistakes, such as always True and always False, any code shows one of them.
         return all(sum(alike) >= LEAST_AGREEMENT * len(alike) for alike in shown)
+
+    def _scope_of(self, answers: Sequence[Answer], checks: _Ids) -> _Scope:
+        """Return the checks and functions in which the submission is compared with wrong answers.
+
+        The functions are those that the answers change, of those that the checks call. The checks are all that call
+        one of them.
+
+        Args:
+            answers: the wrong answers.
+            checks: the failing checks that they may explain.
+        """
+        called = self._functions_called(checks)
+        functions = (
+            called.intersection(name for answer in answers for name in self._changed_functions(answer)) or called
+        )
+        compared = {id for id in self._checks_to_compare() if functions & self._functions_called([id])}
+        return _Scope(frozenset(compared), frozenset(functions))
+
+    def _results_in_calls(self, scope: _Scope, answers: Sequence[Answer]) -> list[_ByCall] | None:
+        """Return what the submission and known answers return in each call.
+
+        Args:
+            scope: the checks and functions that are compared.
+            answers: the known answers.
+
+        Returns:
+            The results of the submission, then those of each answer. It is None if results are missing, or if a
+            function was called more or less often for an answer than for the submission.
+        """
+        runs = (self._own_results, *(self._results_of(answer, scope.checks) for answer in answers))
+        rows = [row for row in (_results_by_call(results, scope) for results in runs) if row is not None]
+        return rows if len(rows) == len(runs) and all(row.keys() == rows[0].keys() for row in rows) else None
+
+    @functools.cached_property
+    def _reference(self) -> Answer | None:
+        path = self._exercise.reference
+        return read_answer(self._exercise, path) if path is not None else None
 
     def _results_of(self, answer: Answer, checks: _Ids) -> Results:
         """Return digests of what a known answer returns for all inputs of these checks."""
@@ -789,18 +825,11 @@ class _Comparison:
             answer: the wrong answer.
             checks: the failing checks that it explains.
         """
-        if self._exercise.reference is None:
+        if self._reference is None:
             return False
-        called = self._functions_called(checks)
-        functions = called.intersection(self._changed_functions(answer)) or called
-        compared = {id for id in self._checks_to_compare() if functions & self._functions_called([id])}
-        reference = read_answer(self._exercise, self._exercise.reference)
-        known = (self._results_of(each, compared) for each in (answer, reference))
-        mine, theirs, right = (
-            _results_by_call(results, compared, functions) for results in (self._own_results, *known)
-        )
-        if mine is None or theirs is None or right is None or not mine.keys() == theirs.keys() == right.keys():
+        if (rows := self._results_in_calls(self._scope_of([answer], checks), [answer, self._reference])) is None:
             return False
+        mine, theirs, right = rows
         wrong = {call for call, result in theirs.items() if not _is_same_result(result, right[call])}
         fine = {call for call, result in mine.items() if _is_same_result(result, right[call])}
         alike = {call for call in wrong if _is_same_result(mine[call], theirs[call])}
@@ -875,9 +904,6 @@ def functions_changed_by(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
     return changed_functions(answer.source, reference.read_bytes(), given) if reference is not None else ()
 
 
-_Call = tuple[str, str, int]
-
-
 def share_of_same_wrong_results(
     submitted: Mapping[_Call, str], wrong: Mapping[_Call, str], right: Mapping[_Call, str]
 ) -> float:
@@ -900,17 +926,17 @@ def share_of_same_wrong_results(
     return share if share >= LEAST_AGREEMENT else 0
 
 
-def _results_by_call(results: Results, checks: _Ids, functions: _Ids) -> dict[_Call, str] | None:
-    """Return the digest of each call of these functions in these checks, by call.
+def _results_by_call(results: Results, scope: _Scope) -> _ByCall | None:
+    """Return the digest of each call of the functions in the checks of a scope, by call.
 
     It is None if the results of a check are missing.
     """
-    if not set(checks) <= results.keys():
+    if not scope.checks <= results.keys():
         return None
     return {
         (id, name, number): result
-        for id in checks
-        for name in functions
+        for id in scope.checks
+        for name in scope.functions
         for number, result in enumerate(results[id].get(name, ()))
     }
 
