@@ -15,9 +15,10 @@ from grader.accelerator.sim.machine import the_machine
 
 
 def record_accumulator_streams(tensors: Iterable[Any] | None = None) -> None:
-    """Record the current streams for the AccumulateGrad nodes of leaves on the device.
+    """Record the current streams as those on which leaves accumulate their gradients.
 
-    From then on, these count as the streams on which the nodes were made; streams that are recorded already stay. Each
+    Backward then runs the AccumulateGrad node of each leaf on them. For example, when the program makes its first
+    stream, the nodes that exist already belong to the default streams. Streams that are recorded already stay. Each
     record is deleted together with its node, which lives as long as a graph uses it.
 
     Args:

@@ -36,9 +36,9 @@ def has_array_interface(data: Any) -> bool:
 
 
 def tensor_from_array_interface(machine: Machine, data: Any) -> SimTensor:
-    """Return a tensor on the device over the memory that `__cuda_array_interface__` names.
+    """Return a tensor over the memory that `data.__cuda_array_interface__` names.
 
-    The attribute is that of `data`.
+    `{"typestr": "<f4", "shape": (3,), "data": (address, False)}` becomes a tensor of three numbers in float32.
 
     Raises:
         RuntimeError: the memory is not that of a simulated device.

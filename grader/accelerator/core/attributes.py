@@ -15,17 +15,26 @@ _HIDDEN = frozenset({"_inner", "_place", "_block", "_others", "_is_param"})
 
 
 def all_attributes(tensor: torch.Tensor) -> dict[str, Any]:
-    """Return the dict of a tensor of any device in which Python looks its attributes up."""
+    """Return all attributes of a tensor of any device, with ours, such as `_inner`.
+
+    It is the dict in which Python looks them up; `tensor.__dict__` shows only those of the program.
+    """
     return _DICT.__get__(tensor)  # type: ignore[no-any-return]
 
 
 def set_all_attributes(tensor: torch.Tensor, attributes: dict[str, Any]) -> None:
-    """Set the dict in which Python looks the attributes of a tensor up."""
+    """Set all attributes of a tensor of any device, ours included.
+
+    The dict becomes the one in which Python looks them up.
+    """
     _DICT.__set__(tensor, attributes)
 
 
 def attributes_of_program(tensor: torch.Tensor) -> dict[str, Any]:
-    """Return the attributes of a tensor of any device that a program set."""
+    """Return the attributes of a tensor of any device that a program set.
+
+    After `x.label = "a"` they are `{"label": "a"}`.
+    """
     return {name: value for name, value in all_attributes(tensor).items() if name not in _HIDDEN}
 
 

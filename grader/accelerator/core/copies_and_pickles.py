@@ -49,7 +49,8 @@ def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> An
 def reduce_ex_value(tensor: Any) -> Any:
     """Return the function that rebuilds a tensor on the device, and its arguments.
 
-    The `__reduce_ex__` of the tensor returns them to pickle. The function is one of PyTorch's own.
+    The `__reduce_ex__` of the tensor returns them to pickle. For example, they are `torch._utils._rebuild_tensor_v2`
+    and `(storage, 0, (2,), (1,), False, OrderedDict())`. The function is one of PyTorch's own.
     """
     # PyTorch's own functions are named, none of ours: a file can be read where this package is not. The storage tells
     # the device, and `torch.save` writes that.

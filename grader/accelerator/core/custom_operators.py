@@ -18,9 +18,10 @@ _PYTORCH = {"aten", "prims", "prim"}
 
 
 def dispatch_key_of(facts: OperatorFacts, func: Any, kind: str) -> DispatchKeySet | None:
-    """Return the dispatch key of a kernel that the program registered for the device.
+    """Return the dispatch key of a kernel that the program registered for an operator.
 
-    The result is None if the program registered no kernel for the operator.
+    In mode cuda, after `library.impl("scale", kernel, "CUDA")`, it is `DispatchKeySet(DispatchKey.CUDA)`. The result is
+    None if the program registered no kernel for the operator.
 
     Args:
         facts: the facts of the operator.
@@ -54,8 +55,8 @@ def _is_registered_by_pytorch(path: str, device: str) -> bool:
     Since version 2.14, builds of PyTorch for CUDA register some kernels in Python.
 
     Args:
-        path: the operator, as namespace/name.
-        device: the dispatch key of the device.
+        path: the operator, such as "aten/add.Tensor".
+        device: the dispatch key of the device: "CUDA" or "PrivateUse1".
     """
     registry = sys.modules.get("torch._native.registry")
     _, _, operator = path.partition("/")

@@ -58,8 +58,8 @@ _KERNEL = re.compile(r'^"(\w+)" not implemented for')
 def as_cuda_error(error: Exception) -> Exception:
     """Return the error of a CPU kernel in the words of CUDA's kernel.
 
-    Names of kernels and types become those of CUDA. If the CPU has no kernel, the error says that the simulated device
-    does not support the operator.
+    `"softmax_kernel_impl" not implemented for 'Int'` becomes `"host_softmax" not implemented for 'Int'`. If the CPU has
+    no kernel, the error says that the simulated device does not support the operator.
     """
     text = str(error)
     if lacking := _NO_KERNEL.match(text):
@@ -78,7 +78,7 @@ def as_cuda_error(error: Exception) -> Exception:
 def use_public_name_in_errors(original: Any) -> Any:
     """Return a function that calls `original`, with the public device name in its errors.
 
-    This name replaces the inner name of the device that C++ knows.
+    In mode cuda, where C++ writes "sim:0" or "simFloatType", the program reads "cuda:0" or "torch.cuda.FloatTensor".
     """
 
     @functools.wraps(original)

@@ -17,6 +17,8 @@ _SEVERAL = "Using a non-tuple sequence for multidimensional indexing is deprecat
 def as_index(index: Any, device: torch.device) -> Any:
     """Return the index of `x[index]` with tensors on a device for its lists and arrays.
 
+    For `x` on cuda:0, `(0, [0, 2])` becomes `(0, torch.tensor([0, 2], device="cuda:0"))`.
+
     Args:
         index: the index between the brackets.
         device: the device of `x`, by its inner name.

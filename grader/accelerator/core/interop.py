@@ -53,9 +53,9 @@ class Described:
 
 
 def is_simulated(value: Any) -> bool:
-    """Return whether a value's type is exactly `PlainSimTensor` or `SimParameter`.
+    """Return whether a value is a plain tensor or a parameter on a simulated device.
 
-    For a class derived from these, the result is False.
+    Its type must be exactly `PlainSimTensor` or `SimParameter`: for a class derived from these, the result is False.
     """
     return type(value) is PlainSimTensor or type(value) is SimParameter
 

@@ -13,6 +13,8 @@ _INFERRED = (torch.int64, torch.bool)
 def text_of(wrapper: Any, inner: torch.Tensor, contents: str | None = None) -> str:
     """Return the text that `repr` shows of a tensor on the device.
 
+    For example: "tensor([1., 2.], device='cuda:0')".
+
     Args:
         wrapper: the tensor on the device, whose device and `grad_fn` are shown.
         inner: the CPU tensor with its numbers.

@@ -48,9 +48,9 @@ RECORDERS: list[Recorder] = []
 
 
 def operator_region() -> Any:
-    """Return a region of PyTorch's profiler that marks the CPU's work for an operator.
+    """Return a context in which PyTorch's profiler marks the CPU's work for an operator.
 
-    The operator is one of the device.
+    `EventReader` leaves out the events of this work, which a GPU would not have.
     """
     return _RecordFunctionFast(INSIDE)
 
@@ -119,12 +119,17 @@ def _is_python_call(event: FunctionEvent) -> bool:
 
 
 def _is_own_call(event: FunctionEvent) -> bool:
-    """Return whether an event is a call of a function of this package."""
+    """Return whether an event is a call of a function of this package.
+
+    Its name then begins with "grader/accelerator/", as "grader/accelerator/dispatch/run.py(120): run" does.
+    """
     return _is_python_call(event) and event.name.startswith(_OWN)
 
 
 def _is_of_simulation(event: FunctionEvent, around: list[FunctionEvent]) -> bool:
     """Return whether an event is a Python call that happens only because of the simulation.
+
+    An example is "<built-in method append of list object at 0x...>" within a function of this package.
 
     Args:
         event: the event.
@@ -140,7 +145,8 @@ def _is_of_simulation(event: FunctionEvent, around: list[FunctionEvent]) -> bool
 def _runtime_call_of(name: str) -> str:
     """Return the function of CUDA's runtime that a span of the host stands for.
 
-    An example is `cudaLaunchKernel`. A span that stands for no such function yields "".
+    "launch mm" stands for "cudaLaunchKernel", "wait for event" for "cudaEventSynchronize". Other names, such as
+    "staging", return "".
 
     Args:
         name: the name of the span.
@@ -191,8 +197,8 @@ class EventReader:
     def _add_event(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
         """Add an event of the profiler to the host's events.
 
-        A `Recorder`'s mark is replaced by the step that it stands for. Events of the simulation itself are left out.
-        The CPU's memory inside an operator becomes memory of the device.
+        A `Recorder`'s mark, such as "simulated#3", is replaced by the step that it stands for. Events of the simulation
+        itself are left out. The CPU's memory inside an operator becomes memory of the device.
 
         Args:
             event: the event.
@@ -218,7 +224,7 @@ class EventReader:
                 around.append(event)
 
     def _add_step(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
-        """Add the step that a mark stands for.
+        """Add the step that a mark stands for: "simulated#3" for `recorder.steps[3]`.
 
         A step is a call of CUDA's runtime, with the device work that it started.
 
@@ -256,7 +262,10 @@ class EventReader:
         return (moment - self.recorder.start) * 1e6
 
     def _virtual_time(self, moment: float) -> float:
-        """Return the virtual microseconds at a moment of the profiler's clock."""
+        """Return the virtual microseconds at a moment of the profiler's clock.
+
+        They are those at the end of the last step before this moment, counted from the start of the recording.
+        """
         place = bisect.bisect_right(self.marked, moment)
         return self.step_ends[place - 1] if place else 0.0
 
@@ -272,7 +281,7 @@ def is_of_device(event: FunctionEvent) -> bool:
 def chrome_trace_of(recorder: Recorder, events: EventList) -> list[dict[str, Any]]:
     """Return the events of a Chrome trace: spans of the virtual clock, and operators.
 
-    The operators are in rows of their own.
+    The operators are in rows of their own. One is `{"ph": "X", "name": "aten::mm", "tid": 1001, "ts": 5.0, ...}`.
     """
     rows = list(trace_events(recorder.spans))
     start = recorder.start * 1e6

@@ -17,7 +17,8 @@ LAYOUTS = (torch.sparse_coo, *_ROWS, torch.sparse_csc, torch.sparse_bsc)
 def parts_of(inner: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """Return the dense parts of a sparse tensor, indices first, values last.
 
-    A dense tensor has one part, the tensor itself.
+    For the layout COO they are `(indices, values)`, for CSR `(crow_indices, col_indices, values)`. A dense tensor has
+    one part, the tensor itself.
     """
     if inner.layout is torch.strided:
         return (inner,)
@@ -29,7 +30,7 @@ def parts_of(inner: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 
 def stored_count(inner: torch.Tensor) -> int:
-    """Return the number of values that a tensor stores.
+    """Return the number of values that a tensor stores: 3 for a sparse 3 x 3 identity.
 
     A sparse tensor stores only the values that its indices name.
     """
@@ -39,7 +40,8 @@ def stored_count(inner: torch.Tensor) -> int:
 def nbytes_of(inner: torch.Tensor) -> int:
     """Return the size of a tensor's elements in bytes.
 
-    For a sparse tensor, it is the size of its indices and values.
+    For a sparse tensor, it is the size of its indices and values: 60 for a 3 x 3 identity in COO and float32, with six
+    indices of 8 bytes and three values of 4.
     """
     if inner.layout is torch.strided:
         return inner.numel() * inner.element_size()
@@ -59,7 +61,10 @@ def rebuild_sparse(like: torch.Tensor, parts: Sequence[torch.Tensor]) -> torch.T
 
 
 def wrapper_options(inner: torch.Tensor) -> dict[str, Any]:
-    """Return the keyword arguments of `_make_wrapper_subclass` for a sparse inner tensor."""
+    """Return the keyword arguments of `_make_wrapper_subclass` for a sparse inner tensor.
+
+    For the layout CSR they are `{"dispatch_layout": True}`.
+    """
     if inner.layout is torch.sparse_coo:
         return {"layout": inner.layout, "_extra_dispatch_keys": DispatchKeySet(DispatchKey.SparsePrivateUse1)}
     # C++ has the layout of these in a class of its own, which a wrapper is not; it asks Python for it.

@@ -120,7 +120,8 @@ NO_HANDLES = (
 def cpu_view_of(dtype: torch.dtype, storage: Any, *layout: Any) -> torch.Tensor:
     """Return a CPU tensor that is a view of a storage, even of a `SimStorage`.
 
-    `Tensor.set_` refuses a `SimStorage`.
+    `cpu_view_of(torch.float32, storage, 0, (2, 3), (3, 1))` is a matrix of its first six numbers. `Tensor.set_` refuses
+    a `SimStorage`.
 
     Args:
         dtype: the dtype of the tensor.

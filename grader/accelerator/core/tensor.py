@@ -377,9 +377,9 @@ _classes: dict[type, Any] = {}
 
 
 def class_on_device(cls: Any) -> Any:
-    """Return the class on the device that stands for a class of the program.
+    """Return the class that a tensor of a program's class has on the device.
 
-    It is derived from `cls` and from `SimTensor`.
+    It is derived from `cls` and from `SimTensor`, so that `isinstance(x, cls)` stays True on the device.
 
     Args:
         cls: a class derived from `torch.Tensor`.
@@ -546,7 +546,8 @@ _HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")
 def refresh_metadata(tensor: SimTensor) -> None:
     """Set the metadata and the block of a tensor on the device to those of its inner tensor.
 
-    The metadata are sizes, strides, offset and dtype, and the bits of a conjugated or negated view.
+    This follows an operator that changed the inner tensor, such as `resize_`. The metadata are sizes, strides, offset
+    and dtype, and the bits of a conjugated or negated view.
     """
     # `set_` gave it other memory, which may be known already.
     if tensor._inner.untyped_storage()._cdata != tensor._block.key:

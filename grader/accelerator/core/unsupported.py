@@ -30,7 +30,7 @@ def unsupported_error(func: Any, why: str) -> NotImplementedError:
 
     Args:
         func: the operator.
-        why: the reason, for the error's text.
+        why: the reason, for the error's text, such as "its result is nested".
     """
     return refusal(f"The operator '{func.name()}' is not supported on the simulated device: {why}.")
 

@@ -50,7 +50,8 @@ def check_room(call: Dispatch, target: Device) -> None:
 def _expected_bytes(call: Dispatch) -> int:
     """Return the expected bytes of a result that may be far larger than the arguments.
 
-    For a call whose result cannot be far larger, the number is 0.
+    For `x @ y` in float32 of the shapes (1000, 1) and (1, 1000), they are 4,000,000. For a call whose result cannot be
+    far larger, the number is 0.
     """
     grows, shells = call.facts.grows, call.shells
     first = shells[0]._inner
@@ -71,7 +72,7 @@ def _expected_bytes(call: Dispatch) -> int:
 def _broadcast_count(shapes: Sequence[torch.Size]) -> int:
     """Return the number of elements of the shape that these shapes broadcast to.
 
-    The number is 0 if the shapes do not broadcast.
+    It is 12 for (3, 1) and (4,), and 0 if the shapes do not broadcast.
     """
     count = 1
     for sizes in itertools.zip_longest(*map(reversed, shapes), fillvalue=1):
@@ -86,7 +87,8 @@ def flops_and_bytes(call: Dispatch, out: object) -> tuple[float, float]:
     """Return the arithmetic and the memory traffic of an operator call.
 
     The first is the number of float32 operations that take as long as the arithmetic. The second is the number of bytes
-    that the kernel reads and writes.
+    that the kernel reads and writes. For `x @ y` of 100 x 100 numbers in float32, the result is `(2_000_000, 120_000)`
+    with `Spec()`.
     """
     facts, shells, fresh = call.facts, call.shells, call.fresh
     # What is given twice, as in `x * x`, is read once.

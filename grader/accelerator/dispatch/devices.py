@@ -104,7 +104,8 @@ def check_devices(call: Dispatch) -> None:
 def run_one_by_one(call: Dispatch) -> Any:
     """Run an operator on lists of tensors that are on several devices.
 
-    As on CUDA, the operator runs once for each index of the lists.
+    As on CUDA, the operator runs once for each index of the lists: `torch._foreach_mul([a, b], 2.0)` runs with `[a]`,
+    then with `[b]`.
 
     Returns:
         What the operator returns. NotImplemented if all tensors are on one device, if the lists have different lengths,
@@ -174,7 +175,8 @@ def fills_through_mask(args: Any) -> bool:
 def _different_devices_text(call: Dispatch, first: Device, hosts: list[torch.Tensor]) -> str:
     """Return the text of PyTorch's error for operands on different devices.
 
-    The text depends on the operator.
+    It depends on the operator. For `x + y` it is "Expected all tensors to be on the same device, but found at least two
+    devices, cuda:0 and cpu!".
 
     Args:
         call: the call of the operator.
@@ -239,7 +241,7 @@ def _different_devices_text(call: Dispatch, first: Device, hosts: list[torch.Ten
 def _sparse_error_text(name: str, args: Any) -> str:
     """Return the text of the error for a sum or a product of sparse tensors on two devices.
 
-    The text is "" for any other operator.
+    An example is "mul: expected 'other' to be CUDA, but got CPU". The text is "" for any other operator.
     """
     word = {"add": "add", "sub": "add", "mul": "mul"}.get(name.removesuffix("_"))
     layouts = {arg.layout for arg in args[:2] if isinstance(arg, torch.Tensor)}
@@ -254,7 +256,7 @@ def _sparse_error_text(name: str, args: Any) -> str:
 def _named_tensors(call: Dispatch) -> list[tuple[str, torch.Tensor]]:
     """Return the tensors among the arguments, each with the name of its argument.
 
-    The tensors of `out=` come first.
+    For `torch.mm(x, y)` they are `[("self", x), ("mat2", y)]`. The tensors of `out=` come first.
     """
     found: list[tuple[str, torch.Tensor]] = []
     named = call.named_arguments()

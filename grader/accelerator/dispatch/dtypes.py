@@ -86,7 +86,10 @@ def use_gels_driver(solve: Callable[..., Any]) -> Callable[..., Any]:
 def _convolution_kernel(
     data: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, *more: Any
 ) -> str:
-    """Return the name of CUDA's kernel for a convolution that cuDNN does not take."""
+    """Return the name of CUDA's kernel for a convolution that cuDNN does not take.
+
+    For an ordinary 2-dim convolution it is "slow_conv2d_cuda".
+    """
     del bias, stride, padding
     groups = more[-1]
     deep = data.dim() == 5

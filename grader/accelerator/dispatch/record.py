@@ -49,7 +49,10 @@ class Dispatch:
     written: list[torch.Tensor] = field(default_factory=list)
 
     def named_arguments(self) -> list[tuple[str, Any]]:
-        """Return the name and the value of each argument, as the program gives them."""
+        """Return the name and the value of each argument, as the program gives them.
+
+        For `torch.add(x, y, alpha=2)` they are `[("self", x), ("other", y), ("alpha", 2)]`.
+        """
         return [*zip(self.facts.names, self.args, strict=False), *self.kwargs.items()]
 
 
@@ -102,6 +105,8 @@ def record(machine: Machine, facts: OperatorFacts, func: Any, args: Any, kwargs:
 
 def _unwrap_argument(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:
     """Return an argument with inner tensors in place of wrappers, in its lists, too.
+
+    For a tensor `x` on the device, `[x, 2.0]` becomes `[x._inner, 2.0]`, and `x` is appended to `shells`.
 
     Args:
         value: the argument.

@@ -291,8 +291,8 @@ def _compute_random(plan: _RunPlan, inner: list[Any], named: dict[str, Any], pla
 def _cpu_kernel(func: Any, name: str) -> Any:
     """Return the function that computes an operator on CPU tensors.
 
-    It is the operator itself, or a replacement. A replacement is a formula in `ops`, the LAPACK driver of CUDA, or a
-    computation in float32.
+    It is the operator itself, or a replacement. A replacement is a formula in `ops`, as for `_thnn_fused_lstm_cell`,
+    the LAPACK driver of CUDA, or a computation in float32.
 
     Args:
         func: the operator.
@@ -376,7 +376,10 @@ def _run_again(plan: _RunPlan, inner: list[Any], named: dict[str, Any], place: D
 
 
 def _record_accesses(call: Dispatch) -> None:
-    """Record the blocks of memory that an operator reads, and those that it writes to."""
+    """Record the blocks of memory that an operator reads, and those that it writes to.
+
+    The race detector compares them with those of earlier work.
+    """
     facts, shells = call.facts, call.shells
     place: Any = call.device
     if facts.writes:

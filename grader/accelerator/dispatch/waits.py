@@ -39,7 +39,8 @@ def reason_to_wait(call: Dispatch) -> str:
 def _reason_for_isin(elements: Any, among: Any) -> str:
     """Return "isin" if the host waits for `torch.isin`; else "".
 
-    For many test elements, CUDA sorts and counts unique numbers, and the host waits for the count.
+    For many test elements, CUDA sorts and counts unique numbers, and the host waits for the count. For 100 elements,
+    these are 19 test elements or more.
 
     Args:
         elements: the first argument of `torch.isin`; the host waits only if both arguments are tensors.
@@ -64,7 +65,7 @@ def _host_reads_numbers(first: torch.Tensor, other: Any = None, *more: Any) -> b
 def _reason_for_mask(call: Dispatch) -> str:
     """Return the name of an operator that must first count the True values of its mask.
 
-    For any other operator that indexes, the name is "".
+    It is "index" for `x[mask]`. It is "" for `x[mask] = 0`, and for any other operator that needs no count.
     """
     # One number that is written through a mask fills in place; any other mask has to be counted first, for the sizes.
     args = call.args

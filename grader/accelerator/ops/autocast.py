@@ -91,7 +91,8 @@ CAST_CACHE = _CastCache()
 def register() -> list[torch.library.Library]:
     """Register the casts of operators within `torch.autocast`.
 
-    The libraries that keep the casts registered are returned.
+    There, `torch.mm` of tensors in float32 computes in half precision. The libraries that keep the casts registered are
+    returned.
     """
     # What is on no list runs as it does without.
     others = torch.library.Library("_", "IMPL")
@@ -143,7 +144,9 @@ def _map_tensors(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> 
 
 
 def _cast_to_lower(always: torch.dtype | None = None) -> Callable[..., tuple[Any, Any]]:
-    """Return a function that casts the arguments of an operator to a half-precision dtype.
+    """Return a rule that casts the arguments of an operator to a half-precision dtype.
+
+    The rule takes the operator, its positional and its keyword arguments, and returns both kinds of arguments.
 
     Args:
         always: the dtype; None means the dtype of the autocast region that is active in the call.
@@ -171,7 +174,8 @@ def _cast_to_float32(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
 def _add_float32_dtype(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Return the arguments of an operator, with `dtype=torch.float32` if no dtype is given.
 
-    It is added only if autocast may cast the first argument.
+    For `x.sum()` they become `(x,)` and `{"dtype": torch.float32}`, but only if autocast may cast `x`, the first
+    argument.
     """
     names = [argument.name for argument in operator._schema.arguments]
     given = dict(zip(names, args, strict=False)) | kwargs

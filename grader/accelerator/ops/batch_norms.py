@@ -125,7 +125,7 @@ def _backward(
     weighted: torch.Tensor,
     counts: torch.Tensor,
 ) -> torch.Tensor:
-    """Return the gradient of the input.
+    """Return the gradient of the input of `nn.SyncBatchNorm`, for this process's batch.
 
     Args:
         grad: the gradient of the output.

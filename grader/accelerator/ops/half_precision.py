@@ -23,8 +23,8 @@ _ON_GPU_ALONE = frozenset(
 def compute_in_float32(func: Any, name: str) -> Callable[..., Any]:
     """Return a function that runs an operator in float32 for arguments in half precision.
 
-    It is needed where the CPU has no kernel for half precision, but a GPU has one. For any other operator, `func`
-    itself is returned.
+    It is needed where the CPU has no kernel for half precision, but a GPU has one, as for `polygamma`. For any other
+    operator, `func` itself is returned.
     """
     return _compute_halves_in_float32(func) if name.removesuffix("_") in _ON_GPU_ALONE else func
 

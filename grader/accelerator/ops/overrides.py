@@ -72,7 +72,7 @@ def _record_copy(record: Callable[[torch.Tensor], None], capture: Capture | None
     """Record an asynchronous copy from or to pinned memory; in a capture, for each replay.
 
     Args:
-        record: the method of the race detector that records it.
+        record: the method of the race detector that records it: `record_copy_from` or `record_copy_to`.
         capture: the capture that the copy is part of, if any.
         pinned: the pinned tensor.
     """

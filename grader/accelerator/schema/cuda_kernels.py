@@ -36,7 +36,8 @@ class CudaKernel:
 def cuda_kernel(func: Any, operands: list[torch.Tensor]) -> CudaKernel | None:
     """Return the kernel that an operator has on CUDA, or None.
 
-    It is None for an operator that is made of others, or that is not in PyTorch's table of operators.
+    For `mm` of dense tensors it is `CudaKernel("wrapper_CUDA_mm", compares_devices=True)`. It is None for an operator
+    that is made of others, or that is not in PyTorch's table of operators.
 
     Args:
         func: the operator, with its overload.
@@ -83,7 +84,8 @@ def _dispatch_keys(entry: str) -> set[str]:
 def _table_entry(name: str) -> str:
     """Return the lines of an operator in PyTorch's table of operators, as text.
 
-    The text is "" if the operator is not in the table.
+    Those of "mm" begin with "- func: mm(Tensor self, Tensor mat2) -> Tensor". The text is "" if the operator is not in
+    the table.
     """
     table = _table()
     start = table.find(f"\n- func: {name}(")

@@ -60,7 +60,8 @@ _MODES = {"_embedding_bag_backward": 8, "_embedding_bag_dense_backward": 7}
 def name_in_error(name: str, results: int) -> str:
     """Return the name of an operator in PyTorch's error about determinism.
 
-    The name is "" if the operator has a deterministic kernel.
+    For "bincount" it is "_bincount_{}", where {} stands for the kind of the device. It is "" if the operator has a
+    deterministic kernel.
 
     Args:
         name: the name of the operator.
@@ -103,7 +104,7 @@ def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: An
 def _is_deterministic_call(name: str, args: Any, kwargs: Any) -> bool:
     """Return whether this call of an operator is deterministic on CUDA.
 
-    Other calls of the same operator may not be.
+    `x.bincount()` is; `x.bincount(weights)` is not.
     """
     name = name.removesuffix("_")
     if name in _MODES:

@@ -166,7 +166,11 @@ class OperatorFacts:
 
 @functools.cache
 def facts_of(func: Any) -> OperatorFacts:
-    """Return what is known of an operator before it runs, read from its schema once."""
+    """Return what is known of an operator before it runs, read from its schema once.
+
+    For `aten.add_.Tensor`, `path` is "aten/add_.Tensor", `names` is `("self", "other", "alpha")` and `writes` is
+    `("self",)`.
+    """
     schema = func._schema
     # Attention has the CPU's kernel; a GPU's has the same name without this.
     name = func._overloadpacket.__name__.replace("_for_cpu", "")
@@ -253,6 +257,8 @@ def _is_pointwise(func: Any, name: str) -> bool:
 
 def written_by(facts: OperatorFacts, inner: Any, named: Any) -> list[torch.Tensor]:
     """Return the tensors among an operator's arguments that it writes to.
+
+    For `x.add_(y)` they are `[x]`, for `torch.mm(x, y, out=z)` `[z]`, each as its inner tensor.
 
     Args:
         facts: the facts of the operator.

@@ -13,8 +13,9 @@ _host_address = _Storage.data_ptr
 def address_of(storage: torch.UntypedStorage) -> int:
     """Return the address on the device of the first byte of a storage; 0 if it has no bytes.
 
-    The CPU's allocator returns multiples of 64. Eight times such an address is a multiple of 512, and storages that lie
-    apart in the memory of the host lie apart here, too.
+    It is eight times the address in the memory of the host: 0x1040 becomes 0x8200. The CPU's allocator returns
+    multiples of 64, so these are multiples of 512, as on CUDA. Storages that lie apart in the memory of the host lie
+    apart here, too.
     """
     address: int = _host_address(storage) << 3
     return address

@@ -48,10 +48,11 @@ _MISMATCH = (
 
 
 def record_streams_of_accumulator(node: Any, streams: dict[int, int]) -> None:
-    """Record the streams on which an AccumulateGrad node was made.
+    """Record the streams of an AccumulateGrad node, on which backward will run it.
 
-    If they are recorded already, they stay. PyTorch makes such a node when a leaf is first used in a graph, and again
-    after all graphs with it are gone.
+    They are those on which the node, which adds up the gradient of a leaf, was made. Of `{0: 3, 1: 0}`, `{0: 3}` is
+    recorded: 0 is the default stream. If streams are recorded already, they stay. PyTorch makes such a node when a leaf
+    is first used in a graph, and again after all graphs with it are gone.
 
     Args:
         node: the node.
@@ -101,10 +102,11 @@ class StreamsOfForward:
     def _compare_streams_of_leaves(self) -> None:
         """Warn if a gradient comes from another stream than that of its AccumulateGrad node.
 
-        The streams of these nodes are recorded, too. The first node that uses a leaf makes the AccumulateGrad node of
-        the leaf, unless an earlier graph kept it alive. In PyTorch's engine, `InputBuffer::add` compares the stream of
-        the AccumulateGrad node with that of each node that adds to the gradient, also if that is on another device, as
-        for `leaf.to("cuda:1")`. In a capture, `_switch_to_accumulator` warns.
+        For example, the node of a leaf was made on the default stream, and now the leaf is used on stream 3. The node
+        is made at the first use of the leaf, unless an earlier graph kept it alive. Its streams are recorded here, too.
+        As in `InputBuffer::add` of PyTorch's engine, its stream is compared with that of each node that adds to the
+        gradient, also if that is on another device, as for `leaf.to("cuda:1")`. In a capture, `_switch_to_accumulator`
+        warns.
         """
         differs = False
         for node, users in _users_of_leaves(self._outputs, self._inputs).items():
@@ -119,10 +121,10 @@ class StreamsOfForward:
             _warn_of_mismatch()
 
     def _queue_of_node(self, node: Any, index: int) -> Queue:
-        """Return the queue of an autograd node, on the device of the first tensor on a device that forward returned.
+        """Return the queue on which the forward of an autograd node ran, such as `(0, 3)`.
 
-        PyTorch's `Node::stream` returns the same. A copy to the host has no stream there, and its backward runs on the
-        current one.
+        Its device is that of the first result of forward on a simulated device, as in PyTorch's `Node::stream`. A copy
+        to the host has no such result, and its backward runs on the current stream.
 
         Args:
             node: the node.
@@ -137,7 +139,8 @@ class StreamsOfForward:
     def _switch_to_node(self) -> None:
         """Switch to the streams of the autograd node that runs now.
 
-        A second call for the same node does nothing: the code of the node may have chosen another stream meanwhile.
+        Within backward, this runs each time that the current stream is looked up. A second call for the same node does
+        nothing: the code of the node may have chosen another stream meanwhile.
         """
         node: Any = torch._C._current_autograd_node()
         if node is self._node:
@@ -153,8 +156,8 @@ class StreamsOfForward:
     def _switch_to_accumulator(self, node: Any) -> None:
         """Switch to the streams on which an AccumulateGrad node was made.
 
-        Warn if its gradient is on another stream. In a capture, the capturing stream may replace the stream of the
-        node. So both are compared again after the switch.
+        Warn if its gradient is on another stream. Do not warn if a capture goes on with its own stream in place of the
+        node's.
         """
         place = getattr(node.variable, "_place", None)
         if place is None:
@@ -180,9 +183,9 @@ class StreamsOfForward:
             here.history.record(here.streams)  # nodes that backward itself makes are on these streams
 
     def _stays_in_capture(self, new: Queue, old: Queue) -> bool:
-        """Return True if the capturing stream replaces the stream on which a node was made.
+        """Return whether a node runs on the capturing stream, not on that of its forward.
 
-        The stream of the node is outside the capture, and the program allows this by
+        True if the stream of forward is outside the capture, and the program allows this by
         `set_override_stale_capture_stream`.
 
         Args:
@@ -207,8 +210,8 @@ class StreamsOfForward:
 def _differ(one: Queue, other: Queue) -> bool:
     """Return whether PyTorch's engine takes two streams for different ones.
 
-    From PyTorch 2.13 on, it compares only their ids. Those of two default streams are equal, and so are those of the
-    first streams that a program made on each of two devices.
+    From PyTorch 2.13 on, it compares only their ids. Then the default streams `(0, 0)` and `(1, 0)` of two devices do
+    not differ, nor do `(0, 1)` and `(1, 1)`, the first streams that a program made on each.
     """
     return one != other if _COMPARES_DEVICES else one[1] != other[1]
 
@@ -216,7 +219,8 @@ def _differ(one: Queue, other: Queue) -> bool:
 def _users_of_leaves(outputs: Sequence[Any], inputs: Sequence[Any]) -> dict[Any, list[Any]]:
     """Return the AccumulateGrad nodes that a backward pass reaches, with their users.
 
-    The keys are these nodes; each value lists the nodes that add to the gradient of the key.
+    The users are the nodes that add to the gradient of the leaf. For `loss = w * 2 + w` and `outputs=[loss]`, the
+    result is `{AccumulateGrad of w: [AddBackward0, MulBackward0]}`.
 
     Args:
         outputs: the tensors, or edges of the graph, that backward starts from.

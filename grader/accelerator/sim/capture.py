@@ -40,8 +40,12 @@ _ERRORS = {
 class Capture:
     """The record of a CUDA graph: the work that streams are given while they capture.
 
+    As operators run at once, the numbers of this work are computed during the capture, too; `restore` undoes that.
+
     Attributes:
         queues: the queues that capture: the one on which the capture began, and those that waited for it.
+        steps: the functions that compute the numbers again, in order, at each replay.
+        timed: the functions, called with a `Replay`, that add the work to its virtual clock, in order.
         copies: the asynchronous copies from and to pinned memory: how the race detector records each at a replay, and
             its pinned tensor.
     """
@@ -163,12 +167,15 @@ class Capture:
             raise self.invalidate("Unsupported")
 
     def record_event(self, queue: Queue, event: object) -> None:
-        """Record, for each replay, that the program records an event on a capturing stream."""
+        """Make each replay record an event on a capturing stream, as the program did.
+
+        A later `record_wait` for the same event waits for the work that the stream has now.
+        """
         number = id(event)
         self.timed.append(lambda replay: replay.record_event(queue, number))
 
     def record_wait(self, queue: Queue, event: object, *, from_this_capture: bool) -> None:
-        """Record, for each replay, that a stream waits for an event of this capture.
+        """Make a stream wait for an event of this capture at each replay, as the program did.
 
         The stream becomes part of the capture. The wait of another stream for an event from outside is not recorded.
 
@@ -194,9 +201,10 @@ class Capture:
     # -- the end
 
     def restore(self) -> None:
-        """Restore the memory and the generators that the captured work changed.
+        """Undo what the captured work did to memory and to generators.
 
-        The memory that this work allocated is set to zero.
+        On CUDA, work that is captured does not run before the first replay. The memory that this work allocated is set
+        to zero.
         """
         for whole, old in self._saved.values():
             whole.copy_(old)
@@ -206,7 +214,10 @@ class Capture:
             generator.set_state(state)
 
     def is_joined(self) -> bool:
-        """Return whether the first stream of the capture has waited for all other streams in it."""
+        """Return whether the first stream of the capture has waited for all other streams in it.
+
+        If not, the capture ends with CUDA's error "capturing stream has unjoined work".
+        """
         seen = self._races.vector_clock_of(self.origin)
         return all(self._races.vector_clock_of(queue)[queue] <= seen.get(queue, 0) for queue in self.queues)
 

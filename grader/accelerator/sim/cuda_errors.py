@@ -24,8 +24,10 @@ def is_launch_blocking() -> bool:
 def cuda_error(text: str, name: str) -> Exception:
     """Return the exception that PyTorch raises for an error of CUDA's runtime.
 
+    Its message begins with "CUDA error: device-side assert triggered", for example.
+
     Args:
-        text: CUDA's text for the error.
+        text: CUDA's text for the error, such as "device-side assert triggered".
         name: CUDA's name of it, such as "cudaErrorAssert".
     """
     # Whoever waits for each kernel needs no advice to do so.

@@ -103,7 +103,8 @@ class Fault:
 def assertion_text(facts: OperatorFacts, error: Exception) -> str:
     """Return the text of CUDA's device-side assert for an error of a CPU kernel.
 
-    The text is "" if CUDA raises such an error on the host.
+    For "Target 9 is out of bounds." it ends in "Assertion `t >= 0 && t < n_classes` failed." It is "" if CUDA raises
+    such an error on the host.
     """
     text = next((printed for said, printed in _FOUND.items() if re.search(said, str(error))), "")
     if text is _INDEX and facts.name.startswith(("gather", "scatter")):

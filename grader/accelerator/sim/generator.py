@@ -126,7 +126,7 @@ class SimGenerator(_Original):
 
 
 def cpu_state_of(generator: torch.Generator) -> torch.Tensor:
-    """Return the state of a generator in the form that a CPU generator has.
+    """Return the state of a generator in a form that a CPU generator can be set to.
 
     It lacks the seed that `SimGenerator.get_state` adds.
     """
@@ -145,7 +145,8 @@ ALWAYS_DRAW = {"poisson", "multinomial", "binomial", "_standard_gamma", "_sample
 def makes_empty_tensor(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     """Return True if a random function would return or fill a tensor without elements.
 
-    No random numbers are drawn to find out.
+    This is so for `torch.rand` with the arguments `((0, 3),)`. No random numbers are drawn to find out. PyTorch does
+    not check the generator of such a call.
 
     Args:
         function: a function of `torch`.
@@ -169,7 +170,7 @@ class _GeneratorMeta(type):
 def generator_type(make: Any) -> type:
     """Return the class that replaces `torch.Generator`.
 
-    The class makes generators of simulated and of real devices.
+    With it, `torch.Generator("cuda")` is a `SimGenerator`, and `torch.Generator()` is PyTorch's own for the CPU.
 
     Args:
         make: a function of the device argument that returns a `SimGenerator`, or None if the device is not simulated.

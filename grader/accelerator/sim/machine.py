@@ -167,6 +167,9 @@ class Machine:
     def index_of(self, device: Any = None) -> int:
         """Return the index of the device that a device argument names.
 
+        It is 1 for `1`, `"cuda:1"` and `torch.device("cuda:1")`. For `"cuda"`, for -1 and for None, it is that of the
+        current device.
+
         Args:
             device: an index, a string, a `torch.device` or a context `torch.cuda.device`; None for the current device.
         """
@@ -197,7 +200,7 @@ class Machine:
     def required_index(self, device: Any) -> int:
         """Return the index of a device argument that must have an index.
 
-        PyTorch's `_get_device_index` has the same condition.
+        `1` and `"cuda:1"` return 1; `"cuda"` raises, as in PyTorch's `_get_device_index`.
 
         Raises:
             ValueError: the argument is None, or a device without an index.
@@ -208,7 +211,10 @@ class Machine:
         return index
 
     def is_simulated(self, device: Any) -> bool:
-        """Return whether a device argument, a string or a `torch.device`, means a simulated device."""
+        """Return whether a device argument, string or `torch.device`, means a simulated device.
+
+        In mode cuda, `"cuda:1"` and `"sim:1"` do, `"cpu"` does not.
+        """
         if isinstance(device, _Device):
             return device.type in (self.kind, INNER)
         return isinstance(device, str) and device.partition(":")[0] in (self.kind, INNER)
@@ -216,7 +222,7 @@ class Machine:
     def to_inner_device(self, device: Any) -> Any:
         """Return a simulated device as C++ takes it, by its inner name.
 
-        Any other device argument is returned unchanged.
+        `"cuda:1"` becomes `torch.device("sim:1")`. Any other device argument is returned unchanged.
         """
         return self.inner_device(device) if self.is_simulated(device) else device
 
@@ -240,7 +246,10 @@ class Machine:
     # -- memory
 
     def known_block(self, storage: torch.UntypedStorage) -> Block | None:
-        """Return the block of a storage; None if it has no memory on a device yet."""
+        """Return the block of a storage: the memory that it takes on its device.
+
+        None if it takes no memory on a device yet.
+        """
         # The address of a storage is a good key: a block holds its storage, so the address is not used again meanwhile.
         known = self.blocks.get(storage._cdata)
         return known() if known is not None else None
@@ -455,7 +464,7 @@ class Machine:
         """Count a wait of the host, and advance its clock until the queues are empty.
 
         Args:
-            reason: the name by which the wait is counted.
+            reason: the name by which the wait is counted, such as "copy" or "synchronize".
             queues: the queues that must be empty.
             warns: True if `set_sync_debug_mode` reports it.
         """
@@ -483,7 +492,10 @@ class Machine:
     # -- counters
 
     def counters(self) -> dict[str, Any]:
-        """Return what was counted since the last reset, as plain numbers, dicts and lists."""
+        """Return what was counted since the last reset, as plain numbers, dicts and lists.
+
+        The function `counters` of this module explains the keys.
+        """
         counts: dict[str, Any] = self.tally.as_dict()
         counts["allocated_bytes"] = [device.memory.total for device in self.devices]
         counts["current_bytes"] = [device.memory.current for device in self.devices]
@@ -543,6 +555,9 @@ def counters() -> dict[str, Any]:
     A dict: `syncs_for`, the number of waits by their reason.
     Lists with an item for each device: `allocated_bytes`, `current_bytes`, `peak_bytes` and `device_seconds`.
     The host's virtual clock: `host_seconds`.
+
+    After `(torch.ones(3, device="cuda") + 1)[0].item()` they are `{"launches": 2, "scalars_read": 1, "syncs": 1,
+    "syncs_for": {"item": 1}, "allocated_bytes": [1024, 0], ...}`.
     """
     return the_machine().counters()
 

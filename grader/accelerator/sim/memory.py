@@ -93,7 +93,7 @@ class DeviceMemory:
             raise self._no_host_memory_error(nbytes, free)
 
     def allocate(self, nbytes: int, storage: torch.UntypedStorage) -> int:
-        """Allocate bytes on the device, and return their number, rounded up.
+        """Allocate bytes on the device, and return their number, rounded up: 512 for 4.
 
         `free` needs this number later.
 
@@ -167,7 +167,8 @@ class DeviceMemory:
 def _segment_size(nbytes: int) -> int:
     """Return the size of the segment that CUDA's allocator requests for a new block.
 
-    It requests a segment when no cached segment has room for the block.
+    It is what PyTorch's error names as the size that it tried to allocate: 2 MiB for 512 bytes, 20 MiB for 5 MiB, and
+    12 MiB for 11 MiB. The allocator requests a segment when no cached segment has room for the block.
 
     Args:
         nbytes: the size of the block.

@@ -13,7 +13,10 @@ _MOST_FRAMES = 40
 
 
 class MemoryHistory:
-    """The allocations and frees of a device since recording began, by the names that CUDA's allocator has for them.
+    """The allocations and frees of a device since recording began.
+
+    An entry is a dict with the names of CUDA's allocator, such as `{"action": "alloc", "addr": 512, "size": 512,
+    "stream": 0, "frames": [...], ...}`.
 
     Args:
         most: the largest number of entries; the oldest are dropped.
@@ -70,9 +73,9 @@ class MemoryHistory:
 
 
 def _frames() -> list[dict[str, Any]]:
-    """Return the frames of the current thread, the innermost first.
+    """Return the frames of the current thread, innermost first, without this package's.
 
-    Frames of this package are left out. Each frame is a dict with the keys `filename`, `line` and `name`.
+    A frame is a dict such as `{"filename": "/home/me/train.py", "line": 12, "name": "main"}`. There are at most 40.
     """
     found: list[dict[str, Any]] = []
     frame = sys._getframe(2)

@@ -11,7 +11,10 @@ from grader.accelerator.sim.spec import MIB
 
 
 class Changes(NamedTuple):
-    """The effect on a counter of changes one after another; a negative change is memory that is freed.
+    """The effect on a counter of changes one after another.
+
+    A negative change is memory that is freed. The changes 512, -512, 1024 have the effect
+    `Changes(highest=1024, total=1024, allocated=1536)`.
 
     Attributes:
         highest: the largest rise of the counter above its first value; 0 if it never rose.
@@ -25,9 +28,9 @@ class Changes(NamedTuple):
 
 
 def _changes_of_counters(changes: Sequence[tuple[int, int]]) -> tuple[Changes, Changes, Changes]:
-    """Return the changes of three counters of a pool.
+    """Turn blocks into changes of three counters: bytes, requested bytes and blocks.
 
-    The counters are those of the bytes, the requested bytes and the blocks, in this order.
+    For example, `[(512, 500)]` becomes `(Changes(512, 512, 512), Changes(500, 500, 500), Changes(1, 1, 1))`.
 
     Args:
         changes: the bytes and the requested bytes of each block, both negative for a block that was freed.
@@ -100,7 +103,8 @@ class Statistics:
     def add_up(self) -> None:
         """Add the recorded `changes` to the counters of the pools that they concern.
 
-        `changes` is empty afterwards.
+        A block of 1 MiB or more concerns the pool of large blocks, a smaller one that of small blocks. `changes` is
+        empty afterwards.
         """
         changes, self.changes = self.changes, []
         of_all = _changes_of_counters(changes)
@@ -113,7 +117,10 @@ class Statistics:
 
     @property
     def pools(self) -> dict[str, PoolStats]:
-        """The pools by the names that `torch.cuda.memory_stats` has for them."""
+        """The pools by the names that `torch.cuda.memory_stats` has for them.
+
+        These are "all", "large_pool" and "small_pool".
+        """
         self.add_up()
         return {"all": self._all, "large_pool": self._large, "small_pool": self._small}
 
@@ -134,7 +141,10 @@ class Statistics:
         self.full = self.emptied = 0
 
     def as_dict(self) -> dict[str, int]:
-        """Return the statistics by the names of `torch.cuda.memory_stats`, in its order."""
+        """Return the statistics by the names of `torch.cuda.memory_stats`, in its order.
+
+        After one allocation, they begin with `{"active.all.allocated": 1, "active.all.current": 1, ...}`.
+        """
         rows: dict[str, int] = {}
         for name, pool in self.pools.items():
             parts = {"allocation": pool.blocks, "segment": pool.blocks, "active": pool.blocks}

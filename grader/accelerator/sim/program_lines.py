@@ -44,9 +44,10 @@ def frame_of_program(skip: int = 1) -> FrameType:
 
 
 def site_of_program() -> Site:
-    """Return the site at which the program is now.
+    """Return where the program is now: the code object of its innermost frame, and an offset.
 
-    It is the code object of the program's innermost frame, and the offset of the instruction that this frame runs.
+    The offset is that of the instruction which this frame runs. `site_text` makes a file and a line of both, which
+    takes longer.
     """
     # Who asks is called by code of ours, too.
     frame = frame_of_program(3)
@@ -54,7 +55,7 @@ def site_of_program() -> Site:
 
 
 def site_text(site: Site) -> str:
-    """Return the file and the line of a site as text.
+    """Return the file and the line of a site as text, such as "train.py:12, `y = x + 1`".
 
     The source of the line is added if the file can be read.
     """

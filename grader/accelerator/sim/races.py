@@ -176,7 +176,8 @@ class Races:
     def vector_clock_of(self, queue: Queue) -> VectorClock:
         """Return the vector clock of a queue.
 
-        For each queue, it has the number of the last work that is done once all work of `queue` is done.
+        For each queue, it has the number of the last work that is done once all work of `queue` is done. For stream 3,
+        `{(0, 0): 5, (0, 3): 7}` means: once its 7 kernels are done, so are the first 5 of the default stream.
         """
         return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
 
@@ -213,7 +214,7 @@ class Races:
             self._copied.append((pinned, pinned._version, self._last))
 
     def record_copy_to(self, pinned: torch.Tensor) -> None:
-        """Record that an asynchronous copy writes to pinned memory.
+        """Record that an asynchronous copy writes to pinned memory, to find too early uses.
 
         The copy is the work that the last call of `record_use` recorded.
         """
@@ -315,8 +316,9 @@ class Races:
     def _conflict_text(self, this: Access, reads: Sequence[Block], writes: Sequence[Block]) -> str:
         """Return the description of the first race of a use of memory; "" without a race.
 
-        The description names the missing wait, too. The queues of all races then count as having waited for each other,
-        so that a missing wait is reported once. A new block loses its pending access, as `_take_pending_access` says.
+        It is the end of a message such as "mul on the default stream uses what mm on stream 3 writes (train.py:12,
+        `z = x @ y`), without waiting for it: on a GPU the numbers may be wrong. Let ...". The queues of all races then
+        count as having waited for each other, so that a missing wait is reported once.
 
         Args:
             this: the use.
@@ -368,10 +370,10 @@ class Races:
                 self._left.setdefault(block.home, []).append((nbytes, access))
 
     def _take_pending_access(self, block: Block, queue: Queue) -> list[Access]:
-        """Remove and return the access that may still use the memory of a new block.
+        """Return the work that may still use the memory which a new block reuses, as a list.
 
-        The result is a list with this access, which is work of another queue on a freed block, or an empty list. The
-        new block no longer counts as new.
+        The list has work of another queue on a freed block from which the allocator may take the memory, or is empty.
+        The work is forgotten here, and the block no longer counts as new: the race is reported once.
 
         Args:
             block: the new block.
@@ -389,7 +391,7 @@ class Races:
 def _address_range(tensor: torch.Tensor) -> tuple[int, int]:
     """Return the addresses at which the memory of a tensor's elements begins and ends.
 
-    Both are 0 for a tensor without elements.
+    Three numbers in float32 at the address 64 have the range (64, 76). Both are 0 for a tensor without elements.
     """
     if not tensor.numel():
         return 0, 0
@@ -411,6 +413,9 @@ def queue_text(queue: Queue) -> str:
 
 def _advice(text: str, queue: Queue, other: Queue) -> str:
     """Return the end of a message about a race: its effect on a GPU, and the remedy.
+
+    For example: ": on a GPU the numbers may be wrong. Let stream 3 wait for the default stream before this line, by its
+    wait_stream or wait_event."
 
     Args:
         text: the template of the message's beginning: `_OLD`, `_REUSED` or `_WRITES`.

@@ -67,6 +67,8 @@ class Spec:
     def rate_factor(self, dtype: torch.dtype, product: str) -> float:
         """Return the rate of operations in a dtype as a multiple of `flops`, the rate in float32.
 
+        For `Spec()`, it is 4.0 in float16, 0.5 in float64 and 1.0 in float32.
+
         Args:
             dtype: the dtype in which the work is done.
             product: the name of the operator, if it is a product or a convolution; else "".

@@ -20,9 +20,11 @@ _HISTORIES: deque[StreamHistory] = deque(maxlen=256)
 
 
 class StreamHistory:
-    """The changes of a thread's current streams, by the sequence number that autograd gives to the next node.
+    """The changes of a thread's current streams, by the sequence numbers of autograd nodes.
 
-    A change after which no node was made is forgotten, so that a loader that copies on its own stream adds nothing.
+    Backward looks up on which streams a node was made. If stream 3 of device 0 was current for the nodes 5 to 7,
+    `streams_at(6)` is `{0: 3}`, and `streams_at(8)` is `{}`. A change after which no node was made is forgotten, so
+    that a loader that copies on its own stream adds nothing.
 
     Attributes:
         queues: the queues of all streams but the default ones that ever were current in the thread.
@@ -58,7 +60,7 @@ class StreamHistory:
         self._streams.append(now)
 
     def streams_at(self, number: int) -> dict[int, int]:
-        """Return the streams that were current when an autograd node was made.
+        """Return the streams that were current when an autograd node was made, such as `{0: 3}`.
 
         The keys are the indices of the devices, the values the numbers of their streams. A device is missing if its
         default stream was current.
@@ -70,10 +72,10 @@ class StreamHistory:
         return self._streams[place - 1] if place else {}
 
     def of_graph(self, home: Queue) -> StreamHistory:
-        """Return the history of the thread that made a graph.
+        """Return the history of the thread that made a graph, which may not be the current thread.
 
-        It is this history, or that of another thread. The sequence numbers of nodes begin anew in each thread, and
-        Python cannot ask a node for its thread. So the stream identifies it, provided that two threads share no stream.
+        The sequence numbers of nodes begin anew in each thread, and Python cannot ask a node for its thread. So the
+        stream identifies it, provided that two threads share no stream.
 
         Args:
             home: the queue on which the root of backward was made.

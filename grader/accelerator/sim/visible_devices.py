@@ -8,8 +8,9 @@ import os
 def visible_count(count: int) -> int:
     """Return how many of `count` devices CUDA_VISIBLE_DEVICES lets a program see.
 
-    Without this variable, it sees all. The number is enough: all simulated devices are alike, and those that the
-    program sees are numbered from 0.
+    Of 4 devices, "0,2" shows 2. "1,7,0" shows 1, as a number that no device has ends the list. Without this variable,
+    the program sees all. The number is enough: all simulated devices are alike, and those that the program sees are
+    numbered from 0.
     """
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
     if given is None:
