@@ -231,7 +231,12 @@ CORNERS = {
     "def test_f():\n    self.check(f(1))\n": "# TODO: `self` is not defined here",
     "def test_f():\n    f(FIXTURES)\n": "# TODO: `FIXTURES` is not defined here",
     "@pytest.mark.parametrize('g', [f])\ndef test_f(g):\n    g(f(1))\n": "# TODO: `f` is not defined here",
-    "def test_f():\n    f(np.random.rand(3))\n": "# TODO: draw this from `rng`",
+    "def test_f():\n    f(np.random.rand(3))\n": (
+        "# TODO: draw this from `rng`, for example `rng.uniform(3).numpy()`, so that all"
+    ),
+    "def test_f():\n    f(np.random.default_rng(3).gamma(2))\n": (
+        "# TODO: this draws the same numbers in each run: write `np.random.default_rng(rng.integer(0, 2**32 - 1))`"
+    ),
     "def test_f():\n    np.random.seed(3)\n    assert f(1)\n": "# TODO: `np.random.seed(3)` stood here: if",
     "def test_f():\n    f(1)\n    pytest.skip('later')\n": "# TODO: `pytest.skip` leaves the check's points undecided",
 }
@@ -277,6 +282,17 @@ PATTERNS = {
     ),
     "async def test_f():\n    assert f(1)\n": "# TODO: an `async` check would pass for any answer",
     "import solution as s\n\n\ndef test_f():\n    assert hasattr(s, 'f') and s.f(1)\n": "hasattr(student, 'f')",
+    "def test_f():\n    assert f(1) == pytest.approx(-2 / 3)\n    assert f(2) == pytest.approx([2.0])\n": (
+        "    assert_values(student.f(1), -2 / 3, rtol=1e-6, atol=1e-12)\n"
+        "    assert student.f(2) == pytest.approx([2.0])\n"
+    ),
+    "def test_f():\n    x = 3\n    assert pytest.approx(x, abs=0.1) == f(x)\n    assert x == pytest.approx(3)\n": (
+        "    assert pytest.approx(x, abs=0.1) == student.f(x)\n    assert x == pytest.approx(3)\n"
+    ),
+    "import unittest\n\n\nclass TestF(unittest.TestCase):\n    def test_f(self):\n"
+    "        y = 3\n        self.assertAlmostEqual(f(1), y, 3)\n": (
+        "    y = 3\n    assert_values(student.f(1), y, rtol=0, atol=0.0005)\n"
+    ),
     "def test_a():\n    assert f(2)\n\n\ndef test_f():\n    k = f\n    del f\n    f = k\n": (
         "# TODO: a check cannot take `f` away"
     ),

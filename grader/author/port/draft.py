@@ -595,6 +595,11 @@ _FILES = re.compile(r"(torch|numpy)\.load|pandas\.read_\w+|open|open_code")
 _DATA = r"[\w-][\w.-]*(/[\w-][\w.-]*)*"
 """A name that `files:` of exercise.yaml takes."""
 _DRAWS = re.compile(r"(numpy\.)?random\.\w+|torch\.(rand(n|int|perm)?(_like)?|normal)")
+_GENERATORS = re.compile(r"numpy\.random\.(default_rng|RandomState)|random\.Random")
+_OF_GENERATOR = (
+    "this draws the same numbers in each run: write `{}(rng.integer(0, 2**32 - 1))`, and compare with `reference` "
+    "where the expected numbers come from these draws"
+)
 _CLOCKS = re.compile(
     r"time\.(time|perf_counter|monotonic|process_time)(_ns)?|timeit\.(\w+\.)?(timeit|repeat|default_timer)"
 )
@@ -700,8 +705,11 @@ def _todo_of_call(source: CheckSource, call: ast.Call, *, of_checks: bool, data:
         return _OF_OBJECT.format(kinds[0])
     if _GETS_SOURCE.fullmatch(path):
         return _OF_SOURCE
+    if _GENERATORS.fullmatch(path):
+        return _OF_GENERATOR.format(ast.unparse(call.func))
     if _DRAWS.fullmatch(path) and not has_generator(call):
-        return "draw this from `rng`, so that all inputs depend on the seed of the run"
+        example = "rng.normal(3)" if path.startswith("torch.") else "rng.uniform(3).numpy()"
+        return f"draw this from `rng`, for example `{example}`, so that all inputs depend on the seed of the run"
     return ""
 
 

@@ -652,6 +652,10 @@ def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
             return f"assert_isinstance({edits.text(value)}, {edits.text(kind)})" if path.startswith("torch.") else ""
         case ast.Call():
             return _as_assert_values(scope, edits, test)
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]) if near := (
+            _as_near_number(scope, edits, left, right) or _as_near_number(scope, edits, right, left)
+        ):
+            return near
         case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]):
             for one, expected in ((left, right), (right, left)):
                 args = one.args if isinstance(one, ast.Call) and ast.unparse(one.func) in ("tuple", "list") else []
@@ -662,6 +666,37 @@ def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
                 if got.attr == "shape" or (got.attr == "dtype" and not _is_foreign_dtype(scope, expected)):
                     return f"assert_{got.attr}({edits.text(got.value)}, {edits.text(expected)})"
     return ""
+
+
+def _as_near_number(scope: Scope, edits: Edits, got: ast.expr, approx: ast.expr) -> str:
+    """Return a comparison of a student's number with `pytest.approx(...)` as a call of `assert_values`.
+
+    Return "" for any other comparison. `approx` also compares lists and dicts, of any kind, and `assert_values` does
+    not.
+    """
+    if scope.source.import_path(approx) != "pytest.approx" or not _comes_from_student(scope, got):
+        return ""
+    match approx:
+        case ast.Call(args=[expected], keywords=words) if {word.arg for word in words} <= {"rel", "abs"}:
+            near = {word.arg or "": edits.text(word.value) for word in words}
+        case _:
+            return ""
+    # An `assertAlmostEqual`, which has become this, compares numbers alone.
+    if near.get("rel") != "0" and not _is_number_literal(expected):
+        return ""
+    relative = near.get("rel", "0" if "abs" in near else "1e-6")
+    tolerances = f"rtol={relative}, atol={near.get('abs', '1e-12')}"
+    return f"assert_values({edits.text(got)}, {edits.text(expected)}, {tolerances})"
+
+
+def _is_number_literal(node: ast.expr) -> bool:
+    """Return whether an expression is a number, or is computed from numbers that are written out, such as `2 / 3`."""
+    match node:
+        case ast.UnaryOp(operand=operand):
+            return _is_number_literal(operand)
+        case ast.BinOp(left=left, right=right):
+            return _is_number_literal(left) and _is_number_literal(right)
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
 
 
 def _as_assert_values(scope: Scope, edits: Edits, call: ast.Call) -> str:
