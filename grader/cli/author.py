@@ -84,8 +84,10 @@ def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[s
         The draft; sentences on what is left to do; and the contents of data files, by name.
     """
     from grader.author.port.assignment import MODULE
-    from grader.author.port.draft import Port, literals_for_student_code, missing_part_sentences, read_data_files
+    from grader.author.port.data_files import literals_for_student_code, read_data_files
+    from grader.author.port.draft import Port
     from grader.author.port.notebooks import assignment_of
+    from grader.author.port.todos import missing_part_sentences
 
     try:
         text, solution = (path.read_text(encoding="utf-8") if path else "" for path in (tests, reference))
@@ -115,7 +117,7 @@ def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
 
     They say how many tests it has, and where its files still have a TODO comment.
     """
-    from grader.author.port.draft import lines_with_titles, todos_of
+    from grader.author.port.todos import lines_with_titles, todos_of
     from grader.student.folder import typed_path
 
     shown, hidden, beside = draft.counts

@@ -14,8 +14,10 @@ from support import COURSES, WarmGrade
 
 from grader.author.port.assignment import MODULE
 from grader.author.port.cells import question_lines
-from grader.author.port.draft import Draft, Port, missing_part_sentences, read_data_files, todos_of
+from grader.author.port.data_files import read_data_files
+from grader.author.port.draft import Draft, Port
 from grader.author.port.notebooks import assignment_of
+from grader.author.port.todos import missing_part_sentences, todos_of
 from grader.course.load import rule_texts
 from grader.model.errors import CourseError
 
@@ -435,6 +437,27 @@ def test_what_a_test_loads_is_the_references(tmp_path: Path, type_grade: WarmGra
     assert "assert (student.twice(reference.X) == reference.X + reference.X).all()" in hidden
     shown = (home / "exercises/01_basics/twice/check_twice.py").read_text()
     assert "rows = [1]" in shown and "reference" not in shown
+    right = type_grade("twice", "--submission", str(home / "solutions/01_basics/twice"), cwd=home)
+    assert "All checks that can run here passed." in right.stdout, right.stdout + right.stderr
+
+
+def test_a_test_loads_data_from_the_folder_of_the_exercise(tmp_path: Path, type_grade: WarmGrade) -> None:
+    """A check reads what the notebook had beside it; statements of earlier tests stand below its title."""
+    home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    cells = nbgrader_cells(
+        "def twice(x):\n    return 2 * x", "import numpy as np\nassert twice(np.ones(1)) == 2",
+        '"""Rows of the file"""\nrows = np.loadtxt("./data/rows.csv")\nassert (twice(rows) == rows + rows).all()',
+    )  # fmt: skip
+    (tmp_path / "master.ipynb").write_text(notebook(*cells))
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/rows.csv").write_text("1\n2\n")
+    ran = type_grade("new", "01_basics/twice", "--from", str(tmp_path / "master.ipynb"), cwd=home)
+    assert "numbers from a file" not in ran.stdout and ran.returncode == 0, ran.stdout + ran.stderr
+    shown = (home / "exercises/01_basics/twice/check_twice.py").read_text()
+    assert (
+        'def check_t1(student, files):\n    """Rows of the file"""\n    import numpy as np\n'
+        '    rows = np.loadtxt(files / "data/rows.csv")\n'
+    ) in shown
     right = type_grade("twice", "--submission", str(home / "solutions/01_basics/twice"), cwd=home)
     assert "All checks that can run here passed." in right.stdout, right.stdout + right.stderr
 

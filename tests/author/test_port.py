@@ -11,7 +11,8 @@ from textwrap import dedent
 import pytest
 from support import COURSES, FORK, WarmGrade, open_lane, verified
 
-from grader.author.port.draft import Draft, Port, todos_of
+from grader.author.port.draft import Draft, Port
+from grader.author.port.todos import todos_of
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError
@@ -282,6 +283,11 @@ PATTERNS = {
     ),
     "async def test_f():\n    assert f(1)\n": "# TODO: an `async` check would pass for any answer",
     "import solution as s\n\n\ndef test_f():\n    assert hasattr(s, 'f') and s.f(1)\n": "hasattr(student, 'f')",
+    "def test_f():\n    from numpy.testing import assert_allclose\n    import math as m, numpy as np\n"
+    "    assert_allclose(f(1), np.ones(2))\n    print('done')\n    print(f(2))\n    print('a'); f(3)\n": (
+        '    """F"""\n    import math as m, numpy as np\n    assert_values(student.f(1), np.ones(2))\n'
+        "    print(student.f(2))\n    print('a'); student.f(3)\n"
+    ),
     "def test_f():\n    assert f(1) == pytest.approx(-2 / 3)\n    assert f(2) == pytest.approx([2.0])\n": (
         "    assert_values(student.f(1), -2 / 3, rtol=1e-6, atol=1e-12)\n"
         "    assert student.f(2) == pytest.approx([2.0])\n"

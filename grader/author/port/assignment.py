@@ -365,7 +365,8 @@ class Assignment:
         for name, source in self._all_tests.items():
             undefined = _names_used(_as_function(name, source)) - set(known)
             needed = statements_needed(earlier, undefined)
-            whole[name] = "\n".join([*(item.text.rstrip("\n") for item in needed), source])
+            title, rest = _divide_at_docstring(source)
+            whole[name] = "\n".join([*title, *(item.text.rstrip("\n") for item in needed), rest])
             earlier += top_statements(source, with_parameters=False)
         return {name: whole[name] for name in self.tests}
 
@@ -417,6 +418,16 @@ def number_of(points: object) -> Fraction | None:
         return Fraction(str(points)).limit_denominator(100)
     except ValueError:
         return None
+
+
+def _divide_at_docstring(source: str) -> tuple[list[str], str]:
+    """Return the lines of the docstring with which source begins, and the rest; [] without one."""
+    tree = ast.parse(source)
+    if ast.get_docstring(tree) is None:
+        return [], source
+    rows = source.split("\n")
+    last = tree.body[0].end_lineno or 0
+    return rows[:last], "\n".join(rows[last:])
 
 
 def _as_function(name: str, source: str) -> str:

@@ -10,31 +10,29 @@ import math
 import re
 import textwrap
 import tokenize
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
 from grader.author.port.assignment import Assignment
 from grader.author.port.frames import imports_data_frames, names_of_tables
-from grader.author.port.rewrite import WORDS, Tests, has_generator, is_seed_call, with_helpers
+from grader.author.port.rewrite import WORDS, Tests, with_helpers, without_leftovers
+from grader.author.port.stubs import DOCSTRING, stubs_of, with_docstring
 from grader.author.port.text import (
     HELPERS,
     Edits,
-    TopStatement,
-    docstring_of,
-    missing_packages,
     modules_among,
     source_of_file,
     statements_needed,
     top_statements,
 )
-from grader.course.answers import first_line_number, undefined_and_defined_names
+from grader.author.port.todos import with_todos
+from grader.course.answers import first_line_number
 from grader.course.layout import Places
-from grader.course.load import MOST_DATA_MB
 from grader.lint.asserts import asserting_functions
 from grader.lint.lines import findings
-from grader.lint.scope import CHECK, FIXTURE, CheckSource, Function, imported_names, parameters
+from grader.lint.scope import Function
 
 _GRADIENTS = {"backward", "grad"}
 """Attributes that show that a test looks at gradients, which do not cross."""
@@ -50,7 +48,6 @@ import pytest
 """
 _DOES = {True: "returns", False: "is"}
 _WIDTH = 118
-_NEEDS_YOURS = "if False:  # TODO write True when you have written what the code below needs"
 _LOOKS_AT_NOTHING = (
     "# TODO: this looks at nothing of student code, and passes for every answer: leave it out, or look for a name in "
     "`source(student)`\n"
@@ -174,7 +171,8 @@ class Port:
         helpers = [f"{HELPERS}{word}" for word in WORDS]
         self._has_points = bool(points)
         self._points = {test: (points or {}).get(test, Fraction(1)) for test in plain.tests}
-        whole = with_helpers("\n\n".join([*helpers, *filter(None, map(plain.rewrite_for_checks, plain.items))]))
+        items = filter(None, map(plain.rewrite_for_checks, plain.items))
+        whole = without_leftovers(with_helpers("\n\n".join([*helpers, *items])))
         self._items = top_statements(whole)
         self._beside = list(self._tests_for_probe(whole))
         # The student's functions and classes that each test is about: those that it names itself come first.
@@ -438,421 +436,3 @@ def _with_rule(text: str, rule: str, share: int, example: str) -> str:
         if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "check":
             edits.replace(one, f"check({json.dumps(rule)}{more})")
     return edits.result()
-
-
-# -- what a student is to write ----------------------------------------------------------------------------------------
-
-DOCSTRING = "@docstring@"
-"""Stands in the place of the docstring of the stubs."""
-_USUAL_IMPORTS = ("import torch", "import numpy as np", "from torch import nn", "import torch.nn as nn")
-"""Imports of the reference that students get, whether a stub needs them or not."""
-_RAISES = "raise NotImplementedError"
-_TODO = f"{_RAISES}  # TODO"
-
-
-def with_docstring(stubs: str, task: str) -> str:
-    """Return stubs with the task as their docstring.
-
-    The docstring is a raw string if the task has a backslash.
-    """
-    task = task.replace('"""', "'''")
-    prefix = "r" if "\\" in task else ""
-    return stubs.replace(f'"""{DOCSTRING}', f'{prefix}"""{task}')
-
-
-def stubs_of(
-    plain: Tests,
-    names: Sequence[str],
-    reference: str,
-    given: str = "",
-    skeletons: Mapping[str, str] | None = None,
-    kept: Sequence[str] = (),
-    solved: Collection[str] = (),
-) -> tuple[dict[str, str], str]:
-    """Return stubs of what a student is to write, and how each of them is called.
-
-    Args:
-        plain: the test file.
-        names: the student's functions, classes and variables that the test file uses.
-        reference: the source of the reference, or "".
-        given: the source that students get besides the stubs; what the reference does not need is left out. A
-            statement that needs what students write stands at the end, and does not run at first.
-        skeletons: functions and classes of which students get a part: their source with TODOs, by name.
-        kept: names whose definitions students get as they are.
-        solved: names that students write, those among `names` and others.
-
-    Returns:
-        A dict with the call of each name, such as "f(x, y)", and the source of all stubs with what they need.
-    """
-    known = top_statements(reference) if reference else []
-    written = {item.name: item for item in known if item.name in names}
-    variables = {name for item in known if not item.name for name in item.binds} - written.keys()
-    imports = [item for item in known if imported_names(item.node)]
-    needed = {item.text.rstrip() for item in (*statements_needed(known, [*names, *kept]), *imports)}
-    own = [
-        item
-        for item in top_statements(given, with_parameters=False)
-        if (item.text.rstrip() in needed or is_seed_call(item.node)) and item.name not in names
-    ]
-    own, late = _divide_by_need(own, {*names, *solved})
-    begun = {name for item in own for name in item.binds}
-    code = [
-        (skeletons or {}).get(name) or _stub_of(written[name]) if name in written
-        else f"{name} = {name}  # TODO\n" if name in begun
-        else f"{name} = None  # TODO\n" if name in variables
-        else _guessed_stub(plain, name)
-        for name in names
-    ]  # fmt: skip
-    items = top_statements("\n\n".join(code))
-    calls = {item.name: _call_text(item.node) for item in items} | {name: name for name in names if name in variables}
-    whole = [*imports, *own, *items]
-    chosen = statements_needed(whole, [*names, *begun])
-    chosen += [item for item in whole if is_seed_call(item.node) or item.text.strip() in _USUAL_IMPORTS]
-    stubs = source_of_file(DOCSTRING, [item for item in whole if item in chosen])
-    waits = "".join(f"{textwrap.indent(ast.unparse(item.node), '    ')}\n" for item in late)
-    return calls, stubs + (f"\n\n{_NEEDS_YOURS}\n{waits}" if late else "")
-
-
-def _divide_by_need(
-    given: Sequence[TopStatement], names: Collection[str]
-) -> tuple[list[TopStatement], list[TopStatement]]:
-    """Return the statements that can run before a student has written `names`, and the others.
-
-    Definitions of functions and classes are always among the first.
-    """
-    early, late = list[TopStatement](), list[TopStatement]()
-    missing = {*names}
-    for item in given:
-        if item.uses & missing and not isinstance(item.node, (Function, ast.ClassDef)):
-            late.append(item)
-            missing |= item.binds
-        else:
-            early.append(item)
-            missing -= item.binds
-    return early, late
-
-
-def _call_text(node: ast.stmt) -> str:
-    """Return how a function or a class is called, such as "f(x, y)"."""
-    inits = [one for one in getattr(node, "body", ()) if isinstance(one, Function) and one.name == "__init__"]
-    words = parameters(node) if isinstance(node, Function) else parameters(inits[0])[1:] if inits else []
-    return f"{getattr(node, 'name', '')}({', '.join(words)})"
-
-
-def _stub_of(item: TopStatement) -> str:
-    """Return a function or class with a TODO in place of the code of each function.
-
-    Private methods are left out, and docstrings are shortened.
-    """
-    node = ast.parse(item.text).body[0]
-    for one in ast.walk(node):
-        if isinstance(one, (Function, ast.ClassDef)):
-            text = ast.get_docstring(one)
-            first = [ast.Expr(ast.Constant(_first_paragraph(text, one.body[0].col_offset)))] if text else []
-            public = [part for part in one.body if isinstance(part, Function) and not re.match("_(?!_)", part.name)]
-            body = [*first, *(public if isinstance(one, ast.ClassDef) else ast.parse(_RAISES).body)]
-            one.body = body or ast.parse("pass").body
-    text = ast.unparse(node) + "\n"
-    edits = Edits(text)
-    for one in ast.walk(ast.parse(text)):
-        if isinstance(one, ast.Raise):
-            edits.replace(one, _TODO)
-    return edits.result()
-
-
-def _first_paragraph(text: str, column: int) -> str:
-    """Return the first paragraph of a docstring, wrapped.
-
-    All lines but the first are indented to `column`.
-    """
-    return f"\n{' ' * column}".join(textwrap.wrap(text.split("\n\n")[0], 110 - column, break_long_words=False))
-
-
-def _guessed_stub(plain: Tests, name: str) -> str:
-    """Return a stub of a function or class, with parameters guessed from its calls in tests.
-
-    It has a parameter for each positional argument of the longest call, and for each keyword of any call.
-    """
-    functions = [node for item in plain.items for node, task in plain.student_nodes(item.node) if task == name]
-    nodes = [node for item in plain.items for node in ast.walk(item.node)]
-    calls = [node for node in nodes if isinstance(node, ast.Call) and node.func in functions]
-    words = {word.arg: None for call in calls for word in call.keywords if word.arg}
-    names: list[str] = []
-    for place in range(max((len(call.args) for call in calls), default=0)):
-        given = [call.args[place] for call in calls if len(call.args) > place]
-        own = [arg.id.lower() for arg in given if isinstance(arg, ast.Name)]
-        names.append(next(one for one in (*own, "x", "y", "z", f"arg{place}") if one not in {*names, *words}))
-    params = ", ".join([*names, *(f"{word}=None" for word in words)])
-    if not name[:1].isupper():
-        return f"def {name}({params}):\n    {_TODO}\n"
-    return f"class {name}:\n    def __init__({', '.join(filter(None, ['self', params]))}):\n        {_TODO}\n"
-
-
-# -- what is left to do ------------------------------------------------------------------------------------------------
-
-_FIXTURES = {"student", "reference", "rng", "probe", "files", "accelerator", "request", "tmp_path"}
-_FILES = re.compile(r"(torch|numpy)\.load|pandas\.read_\w+|open|open_code")
-_DATA = r"[\w-][\w.-]*(/[\w-][\w.-]*)*"
-"""A name that `files:` of exercise.yaml takes."""
-_DRAWS = re.compile(r"(numpy\.)?random\.\w+|torch\.(rand(n|int|perm)?(_like)?|normal)")
-_GENERATORS = re.compile(r"numpy\.random\.(default_rng|RandomState)|random\.Random")
-_OF_GENERATOR = (
-    "this draws the same numbers in each run: write `{}(rng.integer(0, 2**32 - 1))`, and compare with `reference` "
-    "where the expected numbers come from these draws"
-)
-_CLOCKS = re.compile(
-    r"time\.(time|perf_counter|monotonic|process_time)(_ns)?|timeit\.(\w+\.)?(timeit|repeat|default_timer)"
-)
-_OF_CLOCK = (
-    "seconds depend on the machine, and no check decides by them: write `assert_cpu_time_ratio`, which compares with "
-    "the reference"
-)
-_GETS_SOURCE = re.compile(r"inspect\.getsource(lines)?|inspect\.getfile")
-_OF_SOURCE = (
-    "student code is in another process, and `inspect` does not see it: `assert_does_not_use(student.f, ...)`, "
-    "`assert_no_loop_in_source(student.f)`, or `source(student)`, the text of the file"
-)
-_OF_OBJECT = (
-    "of student code, what is not a value stays in the worker, and is never an instance of `{}` here: compare values "
-    "of it, or write a probe"
-)
-_VALUES = {"", "torch", "numpy", "collections", "numbers", "typing", "types"}
-"""Packages whose classes a check may ask for: of others, objects do not cross."""
-_ELSEWHERE = "numbers from a file: compare with `reference.f(...)`, or list the file under `files:` in exercise.yaml"
-
-
-def with_todos(text: str, *, of_checks: bool, data: Container[str] = ()) -> str:
-    """Return a ported file with a TODO comment above each statement that needs work.
-
-    Args:
-        text: the text of a ported file.
-        of_checks: True if it is a check file, and False if it is the probe file.
-        data: names of the data files that it can read.
-    """
-    tree, edits = ast.parse(text), Edits(text)
-    ranges = [(first_line_number(node), node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-    todos = list(_find_todos(text, of_checks=of_checks, data=data))
-    if of_checks:
-        todos += [(finding.line, str(finding)) for finding in findings(text)]
-    # Above the innermost statement; a function begins with its decorators.
-    above = {line: max((first for first, last in ranges if first <= line <= last), default=line) for line, _ in todos}
-    for place, todo in dict.fromkeys((above[line], todo) for line, todo in todos):
-        edits.comment(place, f"TODO: {todo}")
-    return edits.result()
-
-
-def lines_with_titles(text: str, titles: Collection[str]) -> Iterator[int]:
-    """Yield the numbers of the lines in a file that are docstrings with one of these titles."""
-    made = {docstring_of(title) for title in titles}
-    yield from (number for number, line in enumerate(text.split("\n"), 1) if line.strip() in made)
-
-
-def todos_of(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the line number and the text of each TODO in a file."""
-    todos: dict[int, str] = {}
-    last = 0
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        row, words = token.start[0], token.string
-        if token.type == tokenize.COMMENT and words.startswith("# TODO: "):
-            todos[row] = words.removeprefix("# TODO: ")
-            last = row
-        elif token.type == tokenize.COMMENT and words.startswith("#   ") and last in todos:
-            todos[last] += f" {words.removeprefix('#   ')}"  # it goes on
-        elif token.type == tokenize.STRING:
-            for number, line in enumerate(words.split("\n"), row):
-                rest = line.partition("TODO: ")[2]
-                if rest.startswith("write "):
-                    todos[number] = rest.rstrip('."')
-        elif token.type not in (tokenize.NL, tokenize.COMMENT):
-            last = 0
-    yield from todos.items()
-
-
-def _find_todos(text: str, *, of_checks: bool, data: Container[str]) -> Iterator[tuple[int, str]]:
-    """Yield the line number and the text of each TODO for a ported file.
-
-    A TODO says what is missing in the file, or does not work there.
-    """
-    source = CheckSource(ast.parse(text))
-    known = _FIXTURES | {node.name for node in source.functions if source.decorator(node, FIXTURE)}
-    for function in (one for one in source.functions if source.decorator(one, CHECK, FIXTURE)):
-        given = {name for one in function.decorator_list for name in _parametrize_names(source, one)}
-        if unknown := [f"`{name}`" for name in parameters(function) if name not in known | given]:
-            yield function.lineno, f"no fixture {', '.join(unknown)} is here: write it in this file; for {_ELSEWHERE}"
-    missing, _ = undefined_and_defined_names(text)
-    for node in source.nodes:
-        if of_checks and isinstance(node, ast.AsyncFunctionDef):
-            yield node.lineno, "an `async` check would pass for any answer: await in a probe, with `asyncio.run`"
-        if isinstance(node, ast.Name) and node.id in missing:
-            yield node.lineno, f"`{node.id}` is not defined here: define it in this file, or inside the check"
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            for module in missing_packages(node, data):
-                yield node.lineno, f"`{module}` is not installed here: install it, or write this without it"
-        elif isinstance(node, ast.Call) and (todo := _todo_of_call(source, node, of_checks=of_checks, data=data)):
-            yield node.lineno, todo
-
-
-def _todo_of_call(source: CheckSource, call: ast.Call, *, of_checks: bool, data: Container[str]) -> str:
-    """Return a TODO that says what is left to do about a call in a ported file; else ""."""
-    path = source.import_path(call) or ast.unparse(call.func)
-    if _reads_file(source, call) and _first_literal(call) not in data:
-        return _ELSEWHERE
-    if _CLOCKS.fullmatch(path):
-        return _OF_CLOCK
-    if not of_checks:
-        return ""
-    if path == "isinstance" and (kinds := [*_classes_of_packages(source, call)]):
-        return _OF_OBJECT.format(kinds[0])
-    if _GETS_SOURCE.fullmatch(path):
-        return _OF_SOURCE
-    if _GENERATORS.fullmatch(path):
-        return _OF_GENERATOR.format(ast.unparse(call.func))
-    if _DRAWS.fullmatch(path) and not has_generator(call):
-        example = "rng.normal(3)" if path.startswith("torch.") else "rng.uniform(3).numpy()"
-        return f"draw this from `rng`, for example `{example}`, so that all inputs depend on the seed of the run"
-    return ""
-
-
-def _classes_of_packages(source: CheckSource, call: ast.Call) -> Iterator[str]:
-    """Yield the classes in a call of `isinstance` that belong to packages other than PyTorch and NumPy."""
-    kinds = call.args[1].elts if len(call.args) == 2 and isinstance(call.args[1], ast.Tuple) else call.args[1:]
-    for kind in kinds:
-        path = source.import_path(kind)
-        if "." in path and path.split(".")[0] not in _VALUES:
-            yield ast.unparse(kind)
-
-
-def files_read(text: str) -> list[str]:
-    """Return the names of the files that Python source opens by a string literal.
-
-    Each name is returned once, without "./".
-    """
-    source = CheckSource(ast.parse(text))
-    calls = [node for node in source.nodes if isinstance(node, ast.Call) and _reads_file(source, node)]
-    return list(dict.fromkeys(name for name in map(_first_literal, calls) if name))
-
-
-def _first_literal(call: ast.Call) -> str:
-    """Return the string literal that is the first argument of a call, without "./"; else ""."""
-    match call.args:
-        case [ast.Constant(value=str() as name), *_]:
-            return name.removeprefix("./")
-    return ""
-
-
-def _reads_file(source: CheckSource, call: ast.Call) -> bool:
-    reads = isinstance(call.func, ast.Attribute) and call.func.attr in ("read_text", "read_bytes")
-    return reads or _FILES.fullmatch(source.import_path(call) or ast.unparse(call.func)) is not None
-
-
-def _files_in_literals(text: str, folder: Path) -> Iterator[str]:
-    """Yield the files of a folder whose names are string literals in Python source.
-
-    The literals "data" and "x.csv" together also stand for the file "data/x.csv".
-    """
-    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
-    texts = [node.value.removeprefix("./").rstrip("/") for node in nodes if isinstance(node.value, str)]
-    texts = [name for name in dict.fromkeys(texts) if re.fullmatch(_DATA, name)]
-    folders = ["", *(f"{name}/" for name in texts if (folder / name).is_dir())]
-    for name in texts:
-        yield from (f"{before}{name}" for before in folders if (folder / f"{before}{name}").is_file())
-
-
-def read_data_files(
-    folder: Path, *, named: Sequence[str] = (), listed: Sequence[str] = ()
-) -> tuple[dict[str, bytes], dict[str, str]]:
-    """Return the data files of a folder, and sentences on those that are too large.
-
-    Args:
-        folder: the folder that has the tests.
-        named: Python sources; files that their string literals name are read.
-        listed: names of files and folders that the assignment itself lists; these are read, too.
-
-    Returns:
-        The contents of the files, and a sentence for each file that is left out. The keys of both dicts are the names
-        under which student code reads the files.
-    """
-    names = [name for text in named for name in _files_in_literals(text, folder) if not name.endswith(".py")]
-    for name in (name.removeprefix("./").rstrip("/") for name in listed):
-        inside = sorted((folder / name).rglob("*")) if (folder / name).is_dir() else [folder / name]
-        names += [path.relative_to(folder).as_posix() for path in inside if path.is_file()]
-    names = [name for name in dict.fromkeys(names) if re.fullmatch(_DATA, name)]
-    sizes = {name: (folder / name).stat().st_size for name in names if not name.endswith(".ipynb")}
-    left_out: dict[str, str] = {}
-    # Small files come along, whichever large one is beside them.
-    for name in sorted(sizes, key=lambda each: sizes[each], reverse=True):
-        if sum(sizes.values()) > MOST_DATA_MB << 20:
-            left_out[name] = (
-                f"{name!r} has {sizes.pop(name) / (1 << 20):.1f} MiB, and the files of an exercise may have "
-                f"{MOST_DATA_MB} MiB together: it was not copied; put a smaller part of it into the exercise's "
-                "folder, and list it under `files:`"
-            )
-    return {name: (folder / name).read_bytes() for name in sizes}, left_out
-
-
-def literals_for_student_code(checks: str) -> str:
-    """Return the source of a list with the string literals that checks pass to student code."""
-    calls = [node for node in ast.walk(ast.parse(checks)) if isinstance(node, ast.Call)]
-    calls = [call for call in calls if ast.unparse(call.func).startswith("student.")]
-    return repr([arg.value for call in calls for arg in call.args if isinstance(arg, ast.Constant)])
-
-
-def missing_part_sentences(reference: str, found: Container[str] = ()) -> Iterator[str]:
-    """Yield a sentence for each thing that a reference lacks.
-
-    It may lack a package that is not installed here, a name that it does not define, a data file that the exercise does
-    not have, or code in place of `...`.
-
-    Args:
-        reference: the source of the reference.
-        found: the names of the data files that the exercise has.
-    """
-    tree = ast.parse(reference)
-    modules = [name for node in ast.walk(tree) for name in missing_packages(node, found)]
-    for module in dict.fromkeys(modules):
-        yield f"the reference imports `{module}`, which is not installed here: install it, or write this without it"
-    if gaps := [node for node in ast.walk(tree) if _has_ellipsis(node) and not _is_reassigned(node, tree.body)]:
-        yield f"the reference has `...` where its solution belongs, such as `{ast.unparse(gaps[0])}`: write it there"
-    missing, _ = undefined_and_defined_names(reference)
-    stars = any(one.name == "*" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names)
-    for name in () if stars else sorted(missing):
-        yield f"the reference uses `{name}`, which it does not define, as a test may have done before: define it there"
-    for name in (name for name in files_read(reference) if name not in found):
-        yield f"the reference reads {name!r}: put the file into the exercise's folder, and list it under `files:`"
-
-
-def _has_ellipsis(node: ast.AST) -> bool:
-    """Return whether a node assigns, returns or passes `...`.
-
-    In a starter, `...` stands where a student is to write code.
-    """
-    match node:
-        case ast.Assign(value=ast.Constant(value=value)) | ast.Return(value=ast.Constant(value=value)):
-            return value is ...
-        case ast.Call(args=args):
-            return any(isinstance(one, ast.Constant) and one.value is ... for one in args)
-    return False
-
-
-def _is_reassigned(node: ast.AST, body: Sequence[ast.stmt]) -> bool:
-    """Return whether a statement below a node assigns the node's variable again.
-
-    A solution does so below `x = ...`.
-    """
-    if not isinstance(node, ast.Assign):
-        return False
-    later = [one for one in body if isinstance(one, ast.Assign) and one.lineno > node.lineno]
-    return any(ast.unparse(one.targets[0]) == ast.unparse(node.targets[0]) for one in later)
-
-
-def _parametrize_names(source: CheckSource, decorator: ast.expr) -> list[str]:
-    """Return the parameter names of a `pytest.mark.parametrize`; [] for another decorator."""
-    if source.import_path(decorator) != "pytest.mark.parametrize" or not isinstance(decorator, ast.Call):
-        return []
-    words = [word.value for word in decorator.keywords if word.arg == "argnames"]
-    match [*decorator.args, *words][:1]:
-        case [ast.Constant(value=str() as names)]:
-            return [name.strip() for name in names.split(",")]
-        case [ast.List(elts=names) | ast.Tuple(elts=names)]:
-            return [str(name.value) for name in names if isinstance(name, ast.Constant)]
-    return []

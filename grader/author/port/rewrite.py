@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import keyword
 import random
 import re
@@ -12,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import numpy as np
 
 from grader.author.port.asserts import convert_to_pytest, must_be_first
+from grader.author.port.data_files import first_literal, reads_file
 from grader.author.port.frames import draws_figures, needs_data_frames
 from grader.author.port.text import Edits, TopStatement, docstring_of, indent_block, source_of_file, top_statements
 from grader.course.answers import first_line_number, lines_of, undefined_and_defined_names
@@ -84,7 +86,7 @@ class Tests:
         data: Collection[str] = (),
         titles: Mapping[str, str] | None = None,
     ) -> None:
-        self._module, self._titles = module, titles or {}
+        self._module, self._titles, self._data = module, titles or {}, data
         try:
             text = self._with_imports_at_top(convert_to_pytest(text))
             whole = top_statements(text)
@@ -233,7 +235,14 @@ class Tests:
             "rng" not in self.fixtures and any(map(self._draws_at_random, ast.walk(node))) and not self.keeps_seed(node)
         )
         is_students = bool(self.student_names(node) or [*self._modules_in(node)])
-        return ["student"] * is_students + ["reference"] * any(self._reads_of_loaded_variables(node)) + ["rng"] * draws
+        loads = any(self._loads_of_data(node))
+        reads = any(self._reads_of_loaded_variables(node))
+        return ["student"] * is_students + ["reference"] * reads + ["rng"] * draws + ["files"] * loads
+
+    def _loads_of_data(self, node: ast.AST) -> Iterator[ast.Call]:
+        """Yield the calls in a function that load a data file whose name stands in the call."""
+        calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
+        yield from (one for one in calls if reads_file(self._source, one) and first_literal(one) in self._data)
 
     def _reads_of_loaded_variables(self, node: ast.AST) -> Iterator[ast.Name]:
         """Yield the nodes of a function that read a variable whose value comes from a data file."""
@@ -265,6 +274,8 @@ class Tests:
         """
         for place, task in self.student_nodes(node):
             edits.replace(place, f"{prefix}{task}")
+        for load in self._loads_of_data(node) if prefix else ():
+            edits.replace(load.args[0], f"files / {json.dumps(first_literal(load))}")
         # A check file is not where the data is; the reference has loaded it, too.
         for place in self._reads_of_loaded_variables(node) if prefix else ():
             edits.replace(place, f"reference.{place.id}")
@@ -632,6 +643,33 @@ def with_helpers(text: str) -> str:
             if new:
                 edits.replace(node, new)
     return edits.result()
+
+
+def without_leftovers(text: str) -> str:
+    """Return a check file without what does nothing in a check: a `print` of a text, and imports of unused names.
+
+    Such imports are those inside of functions; their names may have been those of asserts that are replaced.
+    """
+    edits, rows = Edits(text), lines_of(text)
+    for function in (node for node in ast.parse(text).body if isinstance(node, Function)):
+        used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+        for block in (getattr(node, "body", None) for node in ast.walk(function)):
+            left = [*block] if isinstance(block, list) else []
+            for statement in [*left]:
+                is_alone = rows[statement.lineno - 1].strip() == edits.text(statement).strip()
+                if is_alone and len(left) > 1 and _does_nothing(statement, used):
+                    left.remove(statement)
+                    edits.drop(statement)
+    return edits.result()
+
+
+def _does_nothing(node: ast.stmt, used: Collection[str]) -> bool:
+    """Return whether a statement prints only literals, or imports only names that are not among `used`."""
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=args)):
+            return all(isinstance(one, ast.Constant) for one in args)
+    names = imported_names(node).keys()
+    return bool(names) and "*" not in names and not names & {*used}
 
 
 def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
