@@ -639,6 +639,28 @@ def test_loops_around_a_variable_are_kept() -> None:
     assert (scope["n"], scope["size"], len(scope["seen"])) == (2, 5, 3)
 
 
+def test_students_get_the_part_of_a_loop_that_is_given() -> None:
+    """Outside of functions, too; one that may not end, or needs what is to be written, does not run at first."""
+    begin, end = "    ### BEGIN SOLUTION\n", "    ### END SOLUTION\n"
+    cells = [
+        f"total = 0\nfor rate in rates:\n{begin}    total += rate\n{end}    print(rate)",
+        f"n = 9\nwhile n > 3:\n{begin}    n = n - 3\n{end}",
+        f"if len(rates) > 2:\n{begin}    big = True\n{end}else:\n    big = False",
+        "### BEGIN SOLUTION\nrows = [1]\n### END SOLUTION\nmost = 0\nfor row in rows:\n"
+        f"{begin}    most = max(most, row)\n{end}",
+    ]
+    given = code("rates = [1, 2, 3]\n")
+    test = code("assert total == 6 and n == 3 and big and most == 1", grade=True, grade_id="t", points=1)
+    draft = draft_of(notebook(given, *(code(cell, solution=True, grade_id=str(cell)) for cell in cells), test))
+    scope: dict[str, Any] = {}
+    exec(draft.starter, scope)
+    assert (scope["total"], scope["n"], scope["big"], scope["most"]) == (0, 9, None, 0)
+    assert "for rate in rates:\n    pass  # TODO\n    print(rate)\n" in draft.starter
+    assert "    for row in rows:\n        pass  # TODO\n    while n > 3:\n        pass  # TODO\n" in draft.starter
+    exec(draft.reference, scope)
+    assert (scope["total"], scope["n"], scope["big"], scope["most"]) == (6, 3, True, 1)
+
+
 def test_a_seed_of_the_solution_is_kept() -> None:
     """Numbers that a test expects may come from it."""
     cells = otter_question(

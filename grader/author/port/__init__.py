@@ -7,5 +7,8 @@ cells    what a cell of a notebook has for students, and the words of a question
 assignment  what a notebook has: solution, tests, points and questions, as a plain pytest file and a reference
 nbgrader, otter  the readers of the two kinds of notebooks
 notebooks  which kind a notebook is
-draft    all files of the exercise, its stubs among them, and what is left to do
+data_files  which data files tests and student code read
+draft    all files of the exercise
+stubs    what a student is to write
+todos    what is left to do
 """

@@ -68,6 +68,7 @@ class Assignment:
         code: the cells besides tests.
         solved: the names that cells of the solution bind.
         skeletons: functions and classes of which students have a part: their source with TODOs, by name.
+        loops: loops and the like outside of functions of which students have a part: their source with TODOs.
         tests: the code of each test, by a name that a function can have.
         questions: the question of each test, by the name of the test.
         all_questions: all questions, in the notebook's order.
@@ -85,6 +86,7 @@ class Assignment:
     code: list[str] = field(default_factory=list)
     solved: set[str] = field(default_factory=set)
     skeletons: dict[str, str] = field(default_factory=dict)
+    loops: list[str] = field(default_factory=list)
     tests: dict[str, str] = field(default_factory=dict)
     questions: dict[str, Question] = field(default_factory=dict)
     by_hand: list[Question] = field(default_factory=list)
@@ -151,6 +153,7 @@ class Assignment:
         if is_solution:
             self.solved |= cell.solved
             self.skeletons |= cell.skeletons
+            self.loops += cell.loops
             self._question.solved |= cell.solved
         self._given.append(cell.given if is_solution else cell.code)
 

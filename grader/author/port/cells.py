@@ -24,6 +24,7 @@ class SolutionCell:
         solved: the names that the solution binds.
         given: the code that students have besides the solution.
         skeletons: functions and classes of which students have a part: their source with TODOs, by name.
+        loops: loops and the like outside of functions of which students have a part: their source with TODOs.
     """
 
     def __init__(self, source: str) -> None:
@@ -37,7 +38,8 @@ class SolutionCell:
             lines.append(bare)
             marked.append(inside or bare != line)
         self.code = "\n".join(lines)
-        self.solved, self.skeletons, given = set[str](), dict[str, str](), list[str]()
+        self.solved, self.skeletons, self.loops = set[str](), dict[str, str](), list[str]()
+        given = list[str]()
         first = 0
         for item in top_statements(self.code):
             # The comments above a statement belong to it.
@@ -50,7 +52,10 @@ class SolutionCell:
                 continue
             self.solved |= item.binds - imported_names(item.node).keys()
             if skeleton := _skeleton([lines[row] for row in rows], [marked[row] for row in rows]):
-                self.skeletons[item.name] = skeleton
+                if item.name:
+                    self.skeletons[item.name] = skeleton
+                else:
+                    self.loops.append(skeleton)
         self.given = "\n".join(given)
 
     @staticmethod
@@ -63,16 +68,21 @@ class SolutionCell:
         return next(row for row in range(first, len(lines)) if [*lines[row : row + len(text)]] == text)
 
 
-def _skeleton(lines: Sequence[str], marked: Sequence[bool]) -> str:
-    """Return a function or class with a TODO in place of each run of solution lines.
+_COMPOUND = (ast.For, ast.While, ast.If, ast.With, ast.Try)
 
-    Return "" if students have no part of it: nothing is marked, a marked line is outside of functions, or what is not
-    marked is not a function or class.
+
+def _skeleton(lines: Sequence[str], marked: Sequence[bool]) -> str:
+    """Return a function, class or loop with a TODO in place of each run of solution lines.
+
+    Return "" if students have no part of it: nothing is marked, a marked line is outside of blocks, or what is not
+    marked is another statement.
 
     Args:
         lines: the lines of the statement.
         marked: a bool for each line; True if the line belongs to the solution.
     """
+    is_function = re.match(r"(@|(async )?def |class )", next(line for line in lines if line[:1] not in ("#", "")))
+    instead = _RAISES if is_function else "pass  # TODO"
     rows = list[str]()
     runs = list[int]()
     for line, is_marked, before in zip(lines, marked, [False, *marked], strict=False):
@@ -80,15 +90,15 @@ def _skeleton(lines: Sequence[str], marked: Sequence[bool]) -> str:
             rows.append(line)
         elif not before:
             runs.append(len(rows) + 1)
-            rows.append(f"{line[: len(line) - len(line.lstrip())]}{_RAISES}")
+            rows.append(f"{line[: len(line) - len(line.lstrip())]}{instead}")
     text = "\n".join(rows) + "\n"
     try:
         (node,) = ast.parse(text).body
     except (SyntaxError, ValueError):
         return ""
-    functions = [one for one in ast.walk(node) if isinstance(one, Function)]
-    inside = {row for one in functions for row in range(one.body[0].lineno, (one.end_lineno or 0) + 1)}
-    is_code = isinstance(node, (Function, ast.ClassDef)) and bool(runs) and inside.issuperset(runs)
+    blocks = [one for one in ast.walk(node) if isinstance(one, Function if is_function else _COMPOUND)]
+    inside = {row for one in blocks for row in range(one.body[0].lineno, (one.end_lineno or 0) + 1)}
+    is_code = isinstance(node, (Function, ast.ClassDef, *_COMPOUND)) and bool(runs) and inside.issuperset(runs)
     return text if is_code else ""
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from grader.author.port.assignment import Assignment
 from grader.author.port.frames import imports_data_frames, names_of_tables
 from grader.author.port.rewrite import WORDS, Tests, with_helpers, without_leftovers
-from grader.author.port.stubs import DOCSTRING, stubs_of, with_docstring
+from grader.author.port.stubs import DOCSTRING, Given, stubs_of, with_docstring
 from grader.author.port.text import (
     HELPERS,
     Edits,
@@ -179,7 +179,7 @@ class Port:
         named = {name: [*plain.student_names(test.node), *plain.beside[name]] for name, test in plain.tests.items()}
         self._used = named
         self._kept = notebook.given_names() if notebook else set[str]()
-        self._skeletons = notebook.skeletons if notebook else {}
+        self._skeletons, self._loops = (notebook.skeletons, notebook.loops) if notebook else ({}, [])
         self._names = [name for name in dict.fromkeys(itertools.chain(*named.values())) if name not in self._kept]
         known = top_statements(reference) if reference else []
         if notebook:  # students write also what no test calls by itself
@@ -243,9 +243,17 @@ class Port:
             shown = [test for test in public if "reference" not in self._plain.needs[test]]  # students have none
         hidden = [test for test in tests if test not in shown]
         calls, stubs = stubs_of(
-            self._plain, self._names, self._reference, self._given, self._skeletons,
-            [name for names in self._used.values() for name in names if name in self._kept], self._solved,
-        )  # fmt: skip
+            self._plain,
+            self._names,
+            self._reference,
+            Given(
+                self._given,
+                self._skeletons,
+                self._loops,
+                {name for names in self._used.values() for name in names if name in self._kept},
+                self._solved,
+            ),
+        )
         by_hand_rules = (
             _Rule([name for name in self._names if name in question.solved], question.lines or [question.name])
             for question in self._by_hand

@@ -6,6 +6,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from grader.author.port.rewrite import Tests, is_seed_call
 from grader.author.port.text import (
@@ -36,26 +37,34 @@ def with_docstring(stubs: str, task: str) -> str:
     return stubs.replace(f'"""{DOCSTRING}', f'{prefix}"""{task}')
 
 
-def stubs_of(
-    plain: Tests,
-    names: Sequence[str],
-    reference: str,
-    given: str = "",
-    skeletons: Mapping[str, str] | None = None,
-    kept: Sequence[str] = (),
-    solved: Collection[str] = (),
-) -> tuple[dict[str, str], str]:
+@dataclass(frozen=True)
+class Given:
+    """What students get of a notebook besides stubs.
+
+    Attributes:
+        source: its source; what the reference does not need is left out. A statement that needs what students write
+            stands at the end of the starter, and does not run at first.
+        skeletons: functions and classes of which students get a part: their source with TODOs, by name.
+        loops: loops and the like outside of functions of which students get a part: their source with TODOs.
+        kept: names whose definitions students get as they are.
+        solved: names that students write, and that no test may use.
+    """
+
+    source: str = ""
+    skeletons: Mapping[str, str] = field(default_factory=dict)
+    loops: Sequence[str] = ()
+    kept: Collection[str] = ()
+    solved: Collection[str] = ()
+
+
+def stubs_of(plain: Tests, names: Sequence[str], reference: str, given: Given) -> tuple[dict[str, str], str]:
     """Return stubs of what a student is to write, and how each of them is called.
 
     Args:
         plain: the test file.
         names: the student's functions, classes and variables that the test file uses.
         reference: the source of the reference, or "".
-        given: the source that students get besides the stubs; what the reference does not need is left out. A
-            statement that needs what students write stands at the end, and does not run at first.
-        skeletons: functions and classes of which students get a part: their source with TODOs, by name.
-        kept: names whose definitions students get as they are.
-        solved: names that students write, those among `names` and others.
+        given: what students get besides the stubs.
 
     Returns:
         A dict with the call of each name, such as "f(x, y)", and the source of all stubs with what they need.
@@ -64,16 +73,17 @@ def stubs_of(
     written = {item.name: item for item in known if item.name in names}
     variables = {name for item in known if not item.name for name in item.binds} - written.keys()
     imports = [item for item in known if imported_names(item.node)]
-    needed = {item.text.rstrip() for item in (*statements_needed(known, [*names, *kept]), *imports)}
+    needed = {item.text.rstrip() for item in (*statements_needed(known, [*names, *given.kept]), *imports)}
     own = [
         item
-        for item in top_statements(given, with_parameters=False)
+        for item in top_statements(given.source, with_parameters=False)
         if (item.text.rstrip() in needed or is_seed_call(item.node)) and item.name not in names
     ]
-    own, late = _divide_by_need(own, {*names, *solved})
+    own, late = _divide_by_need(own, {*names, *given.solved})
     begun = {name for item in own for name in item.binds}
+    loops, late_loops = _loops_of(given, {*names, *given.solved} - begun)
     code = [
-        (skeletons or {}).get(name) or _stub_of(written[name]) if name in written
+        given.skeletons.get(name) or _stub_of(written[name]) if name in written
         else f"{name} = {name}  # TODO\n" if name in begun
         else f"{name} = None  # TODO\n" if name in variables
         else _guessed_stub(plain, name)
@@ -82,11 +92,24 @@ def stubs_of(
     items = top_statements("\n\n".join(code))
     calls = {item.name: _call_text(item.node) for item in items} | {name: name for name in names if name in variables}
     whole = [*imports, *own, *items]
-    chosen = statements_needed(whole, [*names, *begun])
+    loops_need = [name for item in loops for name in item.uses]
+    chosen = statements_needed(whole, [*names, *begun, *loops_need])
     chosen += [item for item in whole if is_seed_call(item.node) or item.text.strip() in _USUAL_IMPORTS]
-    stubs = source_of_file(DOCSTRING, [item for item in whole if item in chosen])
+    stubs = source_of_file(DOCSTRING, [*(item for item in whole if item in chosen), *loops])
     waits = "".join(f"{textwrap.indent(ast.unparse(item.node), '    ')}\n" for item in late)
-    return calls, stubs + (f"\n\n{_NEEDS_YOURS}\n{waits}" if late else "")
+    waits += "".join(textwrap.indent(item.text, "    ") for item in late_loops)  # with their comments
+    return calls, stubs + (f"\n\n{_NEEDS_YOURS}\n{waits}" if waits else "")
+
+
+def _loops_of(given: Given, missing: Collection[str]) -> tuple[list[TopStatement], list[TopStatement]]:
+    """Return the loops of which students get a part: those that can run at first, and the others.
+
+    A `while` whose body is still to be written may not end.
+    """
+    items = [item for text in given.loops for item in top_statements(text)]
+    early, late = _divide_by_need(items, missing)
+    endless = [item for item in early if any(isinstance(one, ast.While) for one in ast.walk(item.node))]
+    return [item for item in early if item not in endless], [*late, *endless]
 
 
 def _divide_by_need(
