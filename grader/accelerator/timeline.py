@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 COPIES = ("host to device", "device to host", "device to device")
 _HOST = "host"
-_RUNS = 1 << 10
+_PROCESS_OF_RUNS = 1 << 10
 """The process of what ran, in a trace: behind those of all devices."""
 
 _NAME, _TIME = 29, 10
@@ -144,12 +144,12 @@ def trace_events(spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
     launch: tuple[Span, dict[str, int]] | None = None
     for number, span in enumerate(spans):
         at = tracks.ids_of(span)
-        made.append(_complete(span, at))
+        made.append(_span_event(span, at))
         # The clock notes a launch, and then the work that it hands over; of a copy between devices there are two.
         if span.place == _HOST:
             launch = (span, at) if span.name.startswith("launch ") else None
         elif launch is not None and launch[0].name == f"launch {span.name}":
-            made += _arrow(number, launch, span, at)
+            made += _launch_arrow_events(number, launch, span, at)
     yield from tracks.name_events()
     yield from made
 
@@ -181,7 +181,7 @@ class _Tracks:
         One is `{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "device 0"}}`.
         """
         for process in sorted({process for process, _, _ in self.threads}):
-            name = {0: _HOST, _RUNS: "what ran"}.get(process, f"device {process - 1}")
+            name = {0: _HOST, _PROCESS_OF_RUNS: "what ran"}.get(process, f"device {process - 1}")
             yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": name}}
             yield {"ph": "M", "name": "process_sort_index", "pid": process, "args": {"sort_index": process}}
         for (process, kind, row), thread in self.threads.items():
@@ -192,7 +192,7 @@ class _Tracks:
 def _process(span: Span) -> int:
     if span.place == _HOST:
         return 0
-    return int(span.place) + 1 if span.place.isdecimal() else _RUNS
+    return int(span.place) + 1 if span.place.isdecimal() else _PROCESS_OF_RUNS
 
 
 def _kind(span: Span) -> str:
@@ -206,7 +206,7 @@ def _kind(span: Span) -> str:
     return span.name if span.name in COPIES else "kernels"
 
 
-def _complete(span: Span, at: dict[str, int]) -> dict[str, Any]:
+def _span_event(span: Span, at: dict[str, int]) -> dict[str, Any]:
     event = {"ph": "X", "name": span.name, "cat": _kind(span), **at}
     made = {"shapes": [list(shape) for shape in span.shapes], "bytes": span.nbytes}
     made = {name: value for name, value in made.items() if value}
@@ -217,7 +217,7 @@ def _complete(span: Span, at: dict[str, int]) -> dict[str, Any]:
     )
 
 
-def _arrow(
+def _launch_arrow_events(
     number: int, launch: tuple[Span, dict[str, int]], work: Span, at: dict[str, int]
 ) -> Iterable[dict[str, Any]]:
     known = {"name": "launch", "cat": "launch", "id": number}

@@ -85,7 +85,7 @@ class Loss:
         return sum(self.lost.values())
 
     @property
-    def on_kept_rules(self) -> dict[str, float]:
+    def lost_on_kept_rules(self) -> dict[str, float]:
         """The hundredths of a point that the wrong answer loses on each rule that it keeps."""
         return {rule: self.lost[rule] for rule in sorted_rules(self.lost) if rule not in self.broken_rules}
 
@@ -421,7 +421,7 @@ def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
             # Where a check could not be run, nothing can be lost on its rule.
             elif rule not in loss.lost and rule not in loss.undecided:
                 yield f"{where}: breaks: it loses nothing on {rule}; remove that, or write a check that notices it"
-        others = loss.on_kept_rules
+        others = loss.lost_on_kept_rules
         if sum(others.values()) > MOST_ON_OTHERS * exercise.points:
             rules = ", ".join(sorted_rules({*loss.broken_rules, *others} - {""}))
             broken = " and ".join(sorted_rules(loss.broken_rules))

@@ -261,7 +261,7 @@ def bound_by(alias: ast.alias) -> str:
     return alias.asname or alias.name.partition(".")[0]
 
 
-def is_alone(node: ast.stmt, code: Code) -> bool:
+def has_own_lines(node: ast.stmt, code: Code) -> bool:
     """Return whether nothing but a comment shares a line with a statement.
 
     Only such a statement can be put into a `try` by `wrap_in_try`.

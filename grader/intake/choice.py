@@ -126,7 +126,7 @@ def _candidates(
                 rest[one.path] = f"{exercise.id} is graded by the file with its name"
     # A file beside one that counts is a module of the student's own, and comes along; or one of a package.
     known = [one for own in candidates.values() for one in own] if rest else []
-    along = {one.path.parent / name for one in known for name in _siblings(contents, one)}
+    along = {one.path.parent / name for one in known for name in _importable_files(contents, one)}
     return candidates, [(path, why) for path, why in rest.items() if path not in along]
 
 
@@ -341,7 +341,7 @@ def _files_of(
     typed = Path(os.path.relpath(path)).as_posix() if is_file else exercise.file_name
     untouched = is_starter(exercise, one.source)
     return ExerciseFiles(
-        {exercise.file_name: one.source, **_siblings(contents, one, {other.path for other in own})},
+        {exercise.file_name: one.source, **_importable_files(contents, one, {other.path for other in own})},
         path,
         notes=tuple(_notes_on_origin(exercise, one, own, contents, late=late)),
         cells=tuple(one.module.origins) if one.module else one.lines,
@@ -408,7 +408,7 @@ def _with_plain_line_ends(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").rstrip()
 
 
-def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixPath] = ()) -> dict[str, bytes]:
+def _importable_files(contents: Contents, one: _Candidate, others: Collection[PurePosixPath] = ()) -> dict[str, bytes]:
     """Return the Python files that a candidate's module may import, by path from its folder.
 
     An example is `{"util.py": b"...", "tools/io.py": b"..."}`: the files in the candidate's folder, and those of the

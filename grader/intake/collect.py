@@ -63,13 +63,13 @@ def read_submission(folder: Path, exercises: Sequence[Exercise], author: str) ->
     """
     if not folder.is_dir():
         raise SubmissionError(f"{folder} is not a folder with a submission")
-    parts = _own_parts(folder, exercises) if is_course(folder) else [Part(folder)]
+    parts = _parts_with_answers(folder, exercises) if is_course(folder) else [Part(folder)]
     handed = Handed(author, (), tuple(parts))
     (submission, *_), _ = submissions_of(handed, exercises, exercises, root=folder)
     return submission
 
 
-def _own_parts(folder: Path, exercises: Sequence[Exercise]) -> list[Part]:
+def _parts_with_answers(folder: Path, exercises: Sequence[Exercise]) -> list[Part]:
     """Return the folders and files of a course's folder in which a student's answers may lie.
 
     They are the folders `exercises/MODULE/EXERCISE` and `MODULE/EXERCISE` of each exercise, and the files at the top

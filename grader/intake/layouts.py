@@ -65,7 +65,7 @@ def _most_fit(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
     return 2 * sum(map(fits, items)) > len(items)
 
 
-def _by_author(items: Sequence[Path], of: Callable[[Path], Handed | Unmatched]) -> Taken:
+def _group_by_author(items: Sequence[Path], of: Callable[[Path], Handed | Unmatched]) -> Taken:
     """Group the items of a download by the author that each item's name says.
 
     For example, `ada_double.py` and `ada_total.py` become the two parts of one `Handed` of `ada`.
@@ -224,7 +224,7 @@ MOODLE = Layout(
     "moodle",
     "a Moodle download",
     lambda items: _most_fit(items, lambda item: bool(_MOODLE.fullmatch(item.name))),
-    lambda items, _: _by_author(items, _read_moodle_item),
+    lambda items, _: _group_by_author(items, _read_moodle_item),
 )
 
 
@@ -276,7 +276,7 @@ def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
         twice = match is not None and other is not None and files[match["attachment"]] > 1
         read.append((item, other if twice else match))
     chosen = dict(read)
-    return _by_author(items, lambda item: _read_canvas_item(item, chosen[item]))
+    return _group_by_author(items, lambda item: _read_canvas_item(item, chosen[item]))
 
 
 def move_to_rostered_authors(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
@@ -448,7 +448,7 @@ PLAIN = Layout(
     "plain",
     "a folder for each author",
     lambda items: True,
-    lambda items, exercises: _by_author(items, partial(_read_plain_item, exercises)),
+    lambda items, exercises: _group_by_author(items, partial(_read_plain_item, exercises)),
 )
 
 
@@ -529,10 +529,10 @@ def _open_download(path: Path, folder: Path, is_answer: Callable[[str], bool]) -
     if not _is_zip(path):
         raise SubmissionError(f"{path} is neither a folder with submissions nor a zip of one")
     folder.mkdir()
-    return folder, list(unpack(path, folder, _owners, is_answer))
+    return folder, list(unpack(path, folder, _owners_of_files, is_answer))
 
 
-def _owners(paths: Sequence[PurePosixPath]) -> list[str]:
+def _owners_of_files(paths: Sequence[PurePosixPath]) -> list[str]:
     """Return the owner of each file of a download; each owner gets a share of the disk.
 
     For `hw1/ada/double.py` and `hw1/bo/double.py` they are `["ada", "bo"]`. The owner is "" for a file of the platform.

@@ -266,7 +266,7 @@ def starter_names(exercise: Exercise) -> frozenset[str]:
     return _defined_in(exercise.starter)
 
 
-def given_names(exercise: Exercise) -> frozenset[str]:
+def names_in_starter(exercise: Exercise) -> frozenset[str]:
     """Return all names that an exercise's starter defines at its top level.
 
     They are those of functions and classes, and those that it assigns.

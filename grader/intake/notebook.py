@@ -27,7 +27,7 @@ from grader.intake.cells import (
     bindings,
     bound_by,
     dotted_name,
-    is_alone,
+    has_own_lines,
     listed_lines,
     python_of,
     simple_statements,
@@ -39,7 +39,7 @@ from grader.intake.match import (
     defined_names,
     exercise_of_file_name,
     find_exercise,
-    given_names,
+    names_in_starter,
     starter_names,
     syntax_error,
 )
@@ -369,7 +369,7 @@ def _lines_of_kept(
             aliases = [alias for alias in node.names if bound_by(alias) in needed.names]
             if 0 < len(aliases) < len(node.names):
                 instead = ast.unparse(type(node)(**{**dict(ast.iter_fields(node)), "names": aliases}))
-        if one in needed.left_out_if_failing and is_alone(node, code):
+        if one in needed.left_out_if_failing and has_own_lines(node, code):
             number = code.numbers[node.lineno - 1]
             instead = wrap_in_try(instead, f"{where}, line {number}, was left out:")
         if instead != text:
@@ -479,7 +479,7 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
             own, places = b"", [place for place in places if place.rank]
         others = frozenset[str]().union(*asked.values()) - asked[exercise.id]
         module = modules[exercise.id] = module_of_cells(
-            places, skipped, asked[exercise.id], others, given_names(exercise), "code cell {}"
+            places, skipped, asked[exercise.id], others, names_in_starter(exercise), "code cell {}"
         )
         module.own = own
     return modules
@@ -513,7 +513,7 @@ def module_of_script(data: bytes, exercise: Exercise, exercises: Sequence[Exerci
     asked = starter_names(exercise)
     others = frozenset[str]().union(*map(starter_names, exercises)) - asked
     return module_of_cells(
-        [RankedCell(cell)], grader_statements([cell]), asked, others, given_names(exercise), "the script"
+        [RankedCell(cell)], grader_statements([cell]), asked, others, names_in_starter(exercise), "the script"
     )
 
 
@@ -616,7 +616,7 @@ def _read_cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
         text = _source_text(cell.get("source", cell.get("input")))  # the second up to format 3
         if kind == "markdown":
             for marks, heading in _HEADING.findall(text)[:_MOST_HEADINGS]:
-                if named_in := _exercise_in(heading, exercises):
+                if named_in := _exercise_in_heading(heading, exercises):
                     below, level = named_in, len(marks)
                 elif len(marks) <= level:
                     below, level = "", 0
@@ -626,8 +626,8 @@ def _read_cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
             nbgrader = _mapping_or_empty(about.get("nbgrader"))
             if nbgrader.get("grade") and not nbgrader.get("solution"):
                 continue  # tests of the teacher's, which come along in nbgrader's notebooks
-            own = _marked_exercise(about.get("tags"), nbgrader.get("grade_id"), exercises)
-            comment, by_word = _commented_exercise(text, exercises)
+            own = _exercise_in_metadata(about.get("tags"), nbgrader.get("grade_id"), exercises)
+            comment, by_word = _exercise_in_comment(text, exercises)
             outputs = cell.get("outputs")
             kinds = [
                 _mapping_or_empty(output).get("output_type")
@@ -652,7 +652,7 @@ def _source_text(source: object) -> str:
     return joined.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _marked_exercise(tags: object, grade_id: object, exercises: Sequence[Exercise]) -> str:
+def _exercise_in_metadata(tags: object, grade_id: object, exercises: Sequence[Exercise]) -> str:
     """Return the id of the exercise that a cell's metadata name; "" without one.
 
     The tag `double` or `exercise:double` names `double`.
@@ -666,7 +666,7 @@ def _marked_exercise(tags: object, grade_id: object, exercises: Sequence[Exercis
     return next(filter(None, (find_exercise(word, exercises) for word in [*words, str(grade_id)])), "")
 
 
-def _commented_exercise(text: str, exercises: Sequence[Exercise]) -> tuple[str, bool]:
+def _exercise_in_comment(text: str, exercises: Sequence[Exercise]) -> tuple[str, bool]:
     """Return the id of the exercise that a comment in a cell's first line names.
 
     `# exercise: double` returns `("double", False)`, and `# double` returns `("double", True)`.
@@ -679,7 +679,7 @@ def _commented_exercise(text: str, exercises: Sequence[Exercise]) -> tuple[str, 
     return (find_exercise(comment[2], exercises), comment[1] is None) if comment else ("", False)
 
 
-def _exercise_in(heading: str, exercises: Sequence[Exercise]) -> str:
+def _exercise_in_heading(heading: str, exercises: Sequence[Exercise]) -> str:
     """Return the id of the exercise whose id, number or title is in a heading.
 
     The heading "02-1 Twice a tensor" returns the id of the exercise with the number 02-1. It is "" if the heading has

@@ -147,7 +147,7 @@ class _Page:
             rule, title = "", f"{line.text} ({rules})" if rules else line.text
         else:
             rule = f"{rules:<4}" if rules else ""
-            title = for_terminal(row.check.title, one_line=True) + words.hidden_text(row.check.shown)
+            title = for_terminal(row.check.title, one_line=True) + words.hidden_suffix(row.check.shown)
         if self.narrow:
             yield f"{head}{rule:<4}{points:>{self.width - 14}}"
             yield from self.wrap_line(title, self.indent)

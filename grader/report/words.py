@@ -95,7 +95,7 @@ def rules_text(rows: Sequence[GradedCheck]) -> str:
     return " ".join(sorted(rules, key=lambda rule: (len(rule), rule)))  # C2 before C10
 
 
-def hidden_text(shown: bool) -> str:
+def hidden_suffix(shown: bool) -> str:
     """Return " (hidden)" for a check that students do not have; "" for a shown check.
 
     It follows the title of the check.

@@ -30,7 +30,7 @@ from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.intake.cells import tree_or_none
-from grader.intake.match import given_names, starter_names
+from grader.intake.match import names_in_starter, starter_names
 from grader.intake.notebook import Cell, ModuleText, imports_answer, module_of_run_cells
 from grader.model import Course, Exercise, GradedCheck, GradedExercise, Submission, Verdict
 from grader.model.check import LINES_TO_TRY
@@ -154,7 +154,7 @@ class NotebookGrader:
             return answer.read_bytes(), ModuleText("", notes=[_OF_FILE])
         others = {name for other in course.exercises for name in starter_names(other)}.difference(needed)
         goes_by = (exercise.id, exercise.number)
-        module = module_of_run_cells(cells, goes_by, needed, request["names"], others, given_names(exercise))
+        module = module_of_run_cells(cells, goes_by, needed, request["names"], others, names_in_starter(exercise))
         return module.source if module.lines else b"", module
 
     def _grade_request(self, request: Mapping[str, Any]) -> dict[str, str]:

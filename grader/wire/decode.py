@@ -20,7 +20,7 @@ from grader.wire.dtypes import DTYPES, TAGS, array_dtype
 from grader.wire.encode import can_be_lazy
 from grader.wire.facts import AcceleratorFunctions, TensorFacts, are_any_recorded, from_row, note_facts
 from grader.wire.frames import Caps, ProtocolError, expect
-from grader.wire.memory import Array, MemoryBlock, check_layout, dense_strides, substitute_for_trials
+from grader.wire.memory import Array, MemoryBlock, alias_for_trials, check_layout, dense_strides
 from grader.wire.table import ALIGNMENT, ObjectTable
 
 
@@ -132,7 +132,7 @@ class Decoder(PlainDecoder):
             array = self._array(row)
             if number < len(self._table.objects):
                 # NumPy may refuse it, there or back, and once the first change is made nothing is refused any more.
-                tried = substitute_for_trials(self._table.objects[number])
+                tried = alias_for_trials(self._table.objects[number])
                 before = _array_layout(tried)
                 _set_array_layout(tried, _array_layout(array))
                 _set_array_layout(tried, before)

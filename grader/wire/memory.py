@@ -38,7 +38,7 @@ class _ArrayDescription:
         self.__array_interface__ = array.__array_interface__
 
 
-def substitute_for_trials(array: Array) -> Array:
+def alias_for_trials(array: Array) -> Array:
     """Return an array on which changes of the shape and strides of `array` can be tried.
 
     It is another array over the same memory. NumPy refuses the same changes of both arrays.

@@ -74,7 +74,7 @@ _SHARED = {(7, 0): 96, (7, 5): 64, (8, 0): 164, (8, 6): 100, (8, 9): 100, (9, 0)
 """KiB of shared memory of a multiprocessor, by capability: table "Technical Specifications" of CUDA's guide."""
 
 
-def _device_of(device: Any = None) -> Device:
+def _simulated_device(device: Any = None) -> Device:
     machine = the_machine()
     return machine.devices[machine.index_of(device)]
 
@@ -161,7 +161,7 @@ def get_device_properties(device: Any = None) -> Properties:
     index = machine.current if device is None else device if isinstance(device, int) else torch.device(device).index
     if index is not None and not 0 <= index < len(machine.devices):
         raise AssertionError("Invalid device id")
-    _device_of(device)
+    _simulated_device(device)
     spec = machine.spec
     shared = _SHARED.get(spec.capability, 64)
     return Properties(
@@ -182,7 +182,7 @@ def can_device_access_peer(device: Any, peer_device: Any) -> bool:
 
     True for any two devices; False for a device and itself.
     """
-    return _device_of(device) is not _device_of(peer_device)
+    return _simulated_device(device) is not _simulated_device(peer_device)
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
@@ -208,14 +208,14 @@ def get_supported_dtypes(device: Any = None) -> dict[str, Any]:
     Its key is "supported_dtypes", and its value is the set of these dtypes. `torch.accelerator.get_device_capability`
     returns such a dict.
     """
-    _device_of(device)
+    _simulated_device(device)
     dtypes = {value for value in vars(torch).values() if isinstance(value, torch.dtype)}
     return {"supported_dtypes": {dtype for dtype in dtypes if not _NOT_CONVERTED.match(str(dtype))}}
 
 
 def memory_allocated(device: Any = None) -> int:
     """Return the bytes of a device's memory that tensors take now."""
-    return _device_of(device).memory.current
+    return _simulated_device(device).memory.current
 
 
 def max_memory_allocated(device: Any = None) -> int:
@@ -223,24 +223,24 @@ def max_memory_allocated(device: Any = None) -> int:
 
     It is counted from the start of the program, or from the last `reset_peak_memory_stats`.
     """
-    return _device_of(device).memory.peak
+    return _simulated_device(device).memory.peak
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
     """Set the peaks of a device's memory statistics to the current values."""
-    memory = _device_of(device).memory
+    memory = _simulated_device(device).memory
     memory.peak = memory.current
     memory.statistics.reset_peak()
 
 
 def reset_accumulated_memory_stats(device: Any = None) -> None:
     """Set the sums of the memory that a device allocated and freed to zero."""
-    _device_of(device).memory.statistics.reset_accumulated()
+    _simulated_device(device).memory.statistics.reset_accumulated()
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
     """Return the free and the total bytes of a device's memory."""
-    memory = _device_of(device).memory
+    memory = _simulated_device(device).memory
     return memory.capacity - memory.current, memory.capacity
 
 
@@ -250,7 +250,7 @@ def memory_stats(device: Any = None) -> OrderedDict[str, int]:
     A program with one tensor of 4 bytes has `{"allocated_bytes.all.current": 512, ...}`, as the allocator rounds up.
     Nothing is cached, so reserved bytes equal allocated bytes.
     """
-    return OrderedDict(_device_of(device).memory.statistics.as_dict())
+    return OrderedDict(_simulated_device(device).memory.statistics.as_dict())
 
 
 def empty_cache() -> None:
@@ -281,7 +281,7 @@ def manual_seed_all(seed: int) -> None:
 
 def seed() -> None:
     """Seed the generator of the current device with a random number."""
-    _device_of().generator.seed()
+    _simulated_device().generator.seed()
 
 
 def seed_all() -> None:
@@ -291,12 +291,12 @@ def seed_all() -> None:
 
 def initial_seed() -> int:
     """Return the seed of the current device's generator."""
-    return _device_of().generator.initial_seed()
+    return _simulated_device().generator.initial_seed()
 
 
 def get_rng_state(device: Any = None) -> torch.Tensor:
     """Return the state of a device's generator, on the CPU."""
-    return _device_of(device).generator.get_state()
+    return _simulated_device(device).generator.get_state()
 
 
 def get_rng_state_all() -> list[torch.Tensor]:
@@ -306,7 +306,7 @@ def get_rng_state_all() -> list[torch.Tensor]:
 
 def set_rng_state(new_state: torch.Tensor, device: Any = None) -> None:
     """Set the state of a device's generator."""
-    _device_of(device).generator.set_state(new_state)
+    _simulated_device(device).generator.set_state(new_state)
 
 
 def set_rng_state_all(new_states: list[torch.Tensor]) -> None:

@@ -101,7 +101,7 @@ def check_devices(call: Dispatch) -> None:
     raise RuntimeError(_different_devices_text(call, first, hosts))
 
 
-def run_one_by_one(call: Dispatch) -> Any:
+def run_foreach_one_by_one(call: Dispatch) -> Any:
     """Run an operator on lists of tensors that are on several devices.
 
     As on CUDA, the operator runs once for each index of the lists: `torch._foreach_mul([a, b], 2.0)` runs with `[a]`,
@@ -259,9 +259,8 @@ def _named_tensors(call: Dispatch) -> list[tuple[str, torch.Tensor]]:
     For `torch.mm(x, y)` they are `[("self", x), ("mat2", y)]`. The tensors of `out=` come first.
     """
     found: list[tuple[str, torch.Tensor]] = []
-    named = call.named_arguments()
-    outs = [(name, value) for name, value in named if name in call.facts.writes and name in call.facts.keywords]
-    for name, value in (*outs, *(pair for pair in named if not any(pair is out for out in outs))):
+    outs = [name for name in call.facts.writes if name in call.facts.keywords]
+    for name, value in sorted(call.named_arguments(), key=lambda pair: pair[0] not in outs):
         items = value if isinstance(value, (list, tuple)) else (value,)
         found += [(name, item) for item in items if isinstance(item, torch.Tensor)]
     return found

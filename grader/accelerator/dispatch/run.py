@@ -20,7 +20,7 @@ from grader.accelerator.core.profiler import RECORDERS, operator_region
 from grader.accelerator.core.tensor import PlainSimTensor, SimParameter, SimTensor
 from grader.accelerator.dispatch.capture import prepare_for_capture
 from grader.accelerator.dispatch.cost import check_room, flops_and_bytes
-from grader.accelerator.dispatch.devices import check_devices, run_one_by_one
+from grader.accelerator.dispatch.devices import check_devices, run_foreach_one_by_one
 from grader.accelerator.dispatch.dtypes import check_dtypes, check_kernel, compares_dtypes, use_gels_driver
 from grader.accelerator.dispatch.outputs import update_changed_metadata, wrap_outputs
 from grader.accelerator.dispatch.record import Dispatch, record
@@ -157,7 +157,7 @@ def _dispatch(call: Dispatch, plan: _RunPlan) -> Any:
     """
     machine, facts, shells = call.machine, call.facts, call.shells
     if len(shells) > 1 or call.hosts or plan.is_checked or machine.shrunk:
-        if plan.takes_lists and (done := run_one_by_one(call)) is not NotImplemented:
+        if plan.takes_lists and (done := run_foreach_one_by_one(call)) is not NotImplemented:
             return done
         _check_operands(call, plan)
     place = shells[0]._place if shells else None

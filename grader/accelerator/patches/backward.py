@@ -66,7 +66,7 @@ def _check_initial_gradients(machine: Machine, outputs: Any, grads: Any) -> list
         plain = isinstance(output, torch.Tensor) and not isinstance(output, SimTensor)
         if not isinstance(grad, torch.Tensor) or (plain and not isinstance(grad, SimTensor)):
             continue
-        wanted, given = _device_of(machine, output), machine.public_device(grad.device)
+        wanted, given = _public_device_of(machine, output), machine.public_device(grad.device)
         if given == wanted:
             continue
         if grad.dim():
@@ -84,7 +84,7 @@ def _queue_of_first_tensor(outputs: Any) -> Queue:
     return next((output._block.home for output in outputs if isinstance(output, SimTensor)), (0, 0))
 
 
-def _device_of(machine: Machine, output: Any) -> torch.device:
+def _public_device_of(machine: Machine, output: Any) -> torch.device:
     if isinstance(output, torch.Tensor):
         return machine.public_device(output.device)
     edge: torch.autograd.graph.GradientEdge = output

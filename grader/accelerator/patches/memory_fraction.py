@@ -21,21 +21,21 @@ def install(machine: Machine) -> None:
     def memory_of(device: Any) -> DeviceMemory:
         return machine.devices[machine.index_of() if device is None else machine.required_index(device)].memory
 
-    def fraction_of(fraction: float, device: Any = None) -> None:
+    def set_fraction(fraction: float, device: Any = None) -> None:
         if not isinstance(fraction, float):
             raise TypeError("Invalid type for fraction argument, must be `float`")
         if not 0 <= fraction <= 1:
             raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
         memory_of(device).share = fraction
 
-    def fraction(device: Any = None) -> float:
+    def get_fraction(device: Any = None) -> float:
         return memory_of(device).share
 
     def backend() -> str:
         return "native"
 
     for owner in (torch.cuda, torch.cuda.memory):
-        put(owner, "set_per_process_memory_fraction", fraction_of)
-        put(owner, "get_per_process_memory_fraction", fraction)
+        put(owner, "set_per_process_memory_fraction", set_fraction)
+        put(owner, "get_per_process_memory_fraction", get_fraction)
         put(owner, "get_allocator_backend", backend)
     put(torch._C, "_cuda_attach_out_of_memory_observer", OBSERVERS.append)

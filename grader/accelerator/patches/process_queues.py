@@ -38,7 +38,7 @@ def install(machine: Machine) -> None:
         is_parameter = isinstance(tensor, torch.nn.Parameter)
         inner = tensor._inner
         layout = inner.dtype, inner.storage_offset(), inner.size(), inner.stride()
-        shared = _share_storage(inner.untyped_storage())
+        shared = _reduce_storage(inner.untyped_storage())
         return _rebuild_tensor, (*shared, layout, tensor._place.index, tensor.requires_grad, is_parameter)
 
     put(reductions, "reduce_tensor", reduce_tensor)
@@ -47,7 +47,7 @@ def install(machine: Machine) -> None:
         ForkingPickler.register(kind, reduce_tensor)
 
 
-def _share_storage(storage: torch.UntypedStorage) -> Any:
+def _reduce_storage(storage: torch.UntypedStorage) -> Any:
     """Move a storage to shared memory, and return its `__reduce__` value.
 
     Another process opens the storage by this value.

@@ -211,7 +211,7 @@ class Assignment:
         """
         return "\n\n".join(self._given)
 
-    def given_names(self) -> set[str]:
+    def names_in_starter(self) -> set[str]:
         """Return the names that are bound only by code which students get as it is."""
         given = {name for item in top_statements(self.given_code(), with_parameters=False) for name in item.binds}
         return given - self.solved

@@ -178,7 +178,7 @@ class Port:
         # The student's functions and classes that each test is about: those that it names itself come first.
         named = {name: [*plain.student_names(test.node), *plain.beside[name]] for name, test in plain.tests.items()}
         self._used = named
-        self._kept = notebook.given_names() if notebook else set[str]()
+        self._kept = notebook.names_in_starter() if notebook else set[str]()
         self._skeletons, self._loops = (notebook.skeletons, notebook.loops) if notebook else ({}, [])
         self._names = [name for name in dict.fromkeys(itertools.chain(*named.values())) if name not in self._kept]
         known = top_statements(reference) if reference else []
