@@ -172,7 +172,9 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> NoReturn:
-        """Raise an error that says what a word of this module is named now.
+        """Raise an error for a name that is not in this module, with its new name if it has one.
+
+        For `accepts` the error begins with "`accepts` is named `assert_does_not_raise` now".
 
         Args:
             name: the name that is imported and not defined.

@@ -49,7 +49,7 @@ class Counts:
         ops: operators that PyTorch dispatched, by name, with gradients off.
         escapes: the calls by which numbers left PyTorch: tolist, numpy, dlpack, item, float, int, complex, storage,
             data_ptr, apply_, map_.
-        lines: lines of the student's files that ran most often, each with how often.
+        lines: lines of the student's files that ran most often, each with how often: "double.py, line 3" with 100.
         line_count: the number of runs of any lines of these files, and of calls of their functions.
         bytes: the size of all new storages together.
         peak: bytes of new storages that were alive at a time, after any operator.
@@ -82,6 +82,8 @@ class Counts:
 
     def total(self, name: str) -> int:
         """Return one of the counts as an int; for counts by name, such as "ops", return their sum.
+
+        If `ops` is `Counter(add=2, mul=1)`, `total("ops")` is 3.
 
         Args:
             name: the name of the count, such as "ops".
@@ -144,7 +146,10 @@ def decode_counts(counts: Any) -> Counter[str] | None:
 def moments_of(rows: Any, most: int) -> Iterator[Moment]:
     """Yield a `Moment` for each well-formed row that a worker sent.
 
-    A moment is something that took virtual time on the host or a device.
+    A moment is something that took virtual time on the host or a device; a timeline shows it. For a kernel of 2
+    microseconds that makes a tensor of shape (3,), the row is:
+
+        ["add", "sim:0", 0.0, 2e-06, 0, "", 12, [[3]]]
 
     Args:
         rows: the rows that the worker sent.
@@ -180,7 +185,7 @@ _CLOSE = {"rtol": 1e-3, "atol": 1e-3}
 
 
 def reference_function(function: Proxy) -> Proxy | None:
-    """Return the reference's function with the name of a student's function, or None.
+    """Return the reference's function of the same name as a student's function, or None.
 
     Return None if there is no reference, if it does not have that function, or if the function has no name.
 
@@ -196,9 +201,9 @@ def reference_function(function: Proxy) -> Proxy | None:
 def assert_no_slow_loop(function: Proxy, reference: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> None:
     """Fail if a function takes far more CPU time for a large input than the reference.
 
-    The operating system measures the CPU time of both workers. From 10,000 elements on this finds a loop that runs
-    operators for each of the elements. It does not find one over plain numbers, such as those of `tolist`:
-    `assert_stays_in_torch` is about these.
+    More than 12 times the reference's time plus 5 ms fails. The operating system measures the CPU time of both workers.
+    From 10,000 elements on this finds a loop that runs operators for each of the elements. It does not find one over
+    plain numbers, such as those of `tolist`: `assert_stays_in_torch` is about these.
 
     Args:
         function: a function of the student's, by name.
@@ -265,8 +270,8 @@ class _LimitTexts(NamedTuple):
     """The messages about one count.
 
     Attributes:
-        above: a function of a limit in words that returns the message for a count above it.
-        above_none: the message for a count above a limit of 0.
+        above: a function that returns the message for a count above a limit: "runs more than 10 operations" for "10".
+        above_none: the message for a count above a limit of 0, such as "runs operations of PyTorch".
     """
 
     above: Callable[[str], Public]
@@ -381,13 +386,14 @@ _SPARE_LINES = 100
 def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, slack: int = 0) -> Counter[str]:
     """Fail if a large input takes more operations or lines of Python than a small one.
 
-    Then the function has a loop over elements. Where there is a reference, operations, lines and CPU time are compared
-    with it as well: let one large input have 10,000 elements, so that a loop that runs operators shows however it is
-    hidden. A loop over plain numbers, such as those of `tolist`, shows by the lines of the student's own files that
-    run, as the worker counts them. What loops in C, such as `sorted` over a list, does not show:
-    `assert_stays_in_torch` is about numbers that leave PyTorch. The builtin `sum` over a tensor is a loop, and the
-    message says so. `assert_no_loop_in_source` looks for loops in the text, for a task that forbids them however few
-    items they go over.
+    `torch.sum` is one operation for 10 elements and for 10,000. A loop that adds them, such as Python's `sum`, is at
+    least 10 and 10,000. Where there is a reference, operations, lines and CPU time are compared with it as well: let
+    one large input have 10,000 elements, so that a loop that runs operators shows however it is hidden.
+
+    A loop over plain numbers, such as those of `tolist`, shows by the lines of the student's own files that run, as the
+    worker counts them. What loops in C, such as `sorted` over a list, does not show: `assert_stays_in_torch` is about
+    numbers that leave PyTorch. For a task that forbids loops over few items, too, `assert_no_loop_in_source` looks for
+    them in the text.
 
     Args:
         function: a function of the student's.
@@ -436,9 +442,9 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
 def _loop_text(counts: Counter[str], small: Sequence[Any], large: Sequence[Any]) -> str:
     """Return a phrase such as ", as in a loop over 100 items", or "".
 
-    Return "" if no size of the large input fits the counts. An operator in a loop runs a few times for each item,
-    except where an `if` decides. So the number of items is the size, or the product of sizes, of the large input of
-    which the most counts are small multiples.
+    If `{"add": 100, "mul": 200}` ran for an input of shape (100,), and the small input has the shape (3,), it is a loop
+    over 100 items: the counts are small multiples of this size. Products of sizes are tried, too. Return "" if no size
+    fits a third of the counts.
 
     Args:
         counts: the number of runs of each operator or line for the large input.
@@ -465,7 +471,7 @@ def _loop_text(counts: Counter[str], small: Sequence[Any], large: Sequence[Any])
 def _is_small_multiple(number: int, size: int) -> bool:
     """Return whether a loop over `size` items may have run an operator `number` times.
 
-    It may if `number` is 1 to `_MOST_IN_A_TURN` times `size`, up to a difference of `_SPARE_COUNT`.
+    For 100 items, 98 to 102 may, and 298 to 302, up to 8 times 100; 150 may not.
     """
     times = round(number / size)
     return 1 <= times <= _MOST_IN_A_TURN and abs(number - times * size) <= _SPARE_COUNT
@@ -474,8 +480,8 @@ def _is_small_multiple(number: int, size: int) -> bool:
 def _sizes_of(value: Any) -> list[int]:
     """Return the numbers of items that a loop over an argument may have.
 
-    They are the sizes of the dims of a tensor or an array; the length of a list, a tuple or a dict; or an int itself.
-    Another argument has [].
+    A tensor or an array of shape (2, 3) has `[2, 3]`. A list, a tuple or a dict has its length, and the int 7 has
+    `[7]`. Another argument has `[]`.
     """
     if isinstance(value, (torch.Tensor, np.ndarray)):
         return [*value.shape]
@@ -485,9 +491,9 @@ def _sizes_of(value: Any) -> list[int]:
 
 
 def most_frequent(ops: Counter[str]) -> str:
-    """Return as text the three operators that ran most often: "9 add, 4 mul, 2 others".
+    """Return as text the three operators that ran most often.
 
-    The last number says how often all other operators ran.
+    In "9 add, 4 mul, 3 sum, 2 others", the last number says how often all other operators ran.
 
     Args:
         ops: the number of runs of each operator, by name.
@@ -575,9 +581,9 @@ class Rank:
 def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
     """Call a function on several ranks of `torch.distributed` at the same time.
 
-    Each rank gets one of the lists of arguments. The ranks are processes of the student's worker. `torch.distributed`
-    is initialised with gloo, over loopback. The exercise's limits must allow eight processes for each rank, as gloo's
-    threads count too.
+    `run_on_ranks(student.average, [[a], [b]])` calls `average(a)` on rank 0 and `average(b)` on rank 1. The ranks are
+    processes of the student's worker. `torch.distributed` is initialised with gloo, over loopback. The exercise's
+    limits must allow eight processes for each rank, as gloo's threads count too.
 
     Args:
         function: a function of the student's.
@@ -633,9 +639,10 @@ def _deadlock_failure(function: Proxy, where: str = "") -> CheckFailed:
 
 
 def _read_rank(function: Proxy, rank: int, size: int, row: object) -> Rank:
-    """Return what one rank returned and sent, by the row that the worker sent about it.
+    """Turn the row that a worker sent about one rank into a `Rank`.
 
-    Fail if the rank raised, died or waits, or if the row cannot be read.
+    `{"ended": "returned", "result": 3, "sent": 8, ...}` becomes `Rank(result=3, sent=8, ...)`. Fail if the rank raised,
+    died or waits, or if the row cannot be read.
     """
     match row:
         case {"ended": "raised", "raised": [str() as kind, str() as text]}:

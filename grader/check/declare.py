@@ -72,7 +72,7 @@ Item = TypeVar("Item")
 class Rng(torch.Generator):
     """A generator for a check's inputs. PyTorch takes it as `generator=`, too.
 
-    `shape` is the size of each dim of a tensor, and none of them makes a tensor of 0 dims.
+    `rng.normal(2, 3)` draws a tensor of shape (2, 3), and `rng.normal()` one with 0 dims.
     """
 
     avoided: frozenset[int] = frozenset()
@@ -109,8 +109,8 @@ class Rng(torch.Generator):
     def sizes(self, count: int, low: int = 2, high: int = 7) -> tuple[int, ...]:
         """Draw a tuple of sizes from `low` to `high` that all differ, so that a check notices swapped dims.
 
-        A hidden check gets a size that the shown checks contain only if other sizes do not suffice: an answer may be
-        right for the shown sizes alone.
+        `rng.sizes(2)` may return (5, 3), and never (5, 5). A hidden check gets a size that the shown checks contain
+        only if other sizes do not suffice: an answer may be right for the shown sizes alone.
 
         Args:
             count: the number of sizes.
@@ -344,7 +344,7 @@ def _without_proxies(args: Sequence[Any]) -> list[Any]:
 def _embed_in_ones(arg: torch.Tensor) -> torch.Tensor:
     """Return a tensor of ones with a copy of an argument in its middle.
 
-    It is larger than the argument by two in each dim.
+    An argument of shape (2, 3) becomes a tensor of shape (4, 5), in which writes beside the argument show.
     """
     larger = arg.new_ones([size + 2 for size in arg.shape])
     _without_border(larger).copy_(arg.detach())

@@ -100,6 +100,8 @@ _NOT_ONES_OWN = words_of(
 def assert_no_hidden_code(function: Proxy, allow: Collection[str] = ()) -> None:
     """Fail if the submission's source contains anything that could hide what its code does.
 
+    Examples are `exec`, a used `import subprocess`, and `getattr` with a name that is not a string literal.
+
     Args:
         function: a function of the student's.
         allow: words that are allowed besides, such as "Timer".
@@ -148,9 +150,9 @@ class _Search:
         self._functions: dict[str, frozenset[str]] = {}
 
     def _may_be_builtin(self, node: ast.Name, file: str) -> bool:
-        """Return whether a name may mean a builtin of Python.
+        """Return whether a name such as `open` may mean Python's builtin where it stands.
 
-        It may not if the name is local, or bound again above this line. A name that some code deletes may mean a
+        It may not if the name is local, or bound again above this line. A name that some code deletes may mean the
         builtin again.
         """
         if id(node) not in self._source.global_names[file] or isinstance(node.ctx, ast.Store):
@@ -167,7 +169,7 @@ class _Search:
     def hiding_names(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
         """Yield each name in a node that could hide what code does, or a phrase about it.
 
-        Examples are "exec", and "sys handed on" for `f(sys)`.
+        Examples are "exec", and "json handed on" for `f(json)`.
 
         Args:
             node: a node of the syntax tree; call this with a node before the nodes inside it.
@@ -197,9 +199,9 @@ class _Search:
     def _reads_of_values_from_checks(self, node: ast.AST, file: str) -> set[int]:
         """Return the ids of the nodes in a function that read a value which a check passes.
 
-        The value of a parameter always comes from a check if the parameter has no default, the function does not bind
-        its name again, and no other code of the student's mentions the function. The function must stand at the top of
-        the student's file, without decorators.
+        These hide nothing: in `def f(x, name): return getattr(x, name)`, the check chooses `name`. That is certain if
+        the parameter has no default, the function does not bind its name again, and no other code of the student's
+        mentions the function. The function must stand at the top of the student's file, without decorators.
         """
         match node:
             case ast.FunctionDef(name=name, decorator_list=[]) if (
@@ -237,7 +239,7 @@ class _Search:
     def _hiding_words(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
         """Yield words for a name if it could hide what code does, such as "exec".
 
-        `f(sys)` has the words "sys handed on". `fine` has the ids of nodes that hide nothing.
+        `f(json)` has the words "json handed on". `fine` has the ids of nodes that hide nothing.
         """
         match node:
             case ast.Name(id="sys") if self._source.names[file].get("sys") != ["sys"]:
@@ -258,15 +260,17 @@ class _Search:
                 yield f"{name} {_WITH_NAMES}"
 
     def _is_used_as_value(self, name: str, node: ast.AST, file: str, fine: set[int]) -> bool:
-        """Return whether `getattr`, `sys` or `os` is used as a value.
+        """Return whether `getattr`, `sys` or `os` is used as a value, as `os` in `f(os)`.
 
-        It is not if the node is in `fine`: then the name is called, or an attribute of it is read. `os` must be the
-        module.
+        It is not in `os.getcwd()` and `getattr(x, "T")`: then the node is in `fine`. `os` must be the module.
         """
         return id(node) not in fine and (name != "os" or "os" in self._source.names[file].get("os", ()))
 
     def _is_risky_import(self, imported: Imported, file: str) -> bool:
-        """Return whether a used import gives access to something that could hide code."""
+        """Return whether a used import gives access to something that could hide code.
+
+        `import subprocess` and `from torch import fx` do; `import math` and `from os import getcwd` do not.
+        """
         name, path = imported
         if name not in self._source.used[file] and name != "*":
             return False
@@ -286,7 +290,8 @@ class _Search:
     def _hiding_attributes(self, node: ast.Attribute, file: str, fine: set[int]) -> Iterator[str]:
         """Yield the text of an attribute if it could hide what code does.
 
-        Nodes that are harmless beside it are added to `fine`.
+        Examples are "sys.modules", ".f_globals", and "torch.relu" where code assigns to it. Nodes that are harmless
+        beside it are added to `fine`.
         """
         match node:
             case ast.Attribute(value=ast.Attribute(ast.Name("sys") as root, "path") as inner, attr="append" | "insert"):
@@ -330,7 +335,7 @@ class _Search:
     def _annotations_are_classes(self) -> bool:
         """Whether all annotations in code that runs consist of names of classes.
 
-        Strings and calls are not such names.
+        `x: dict[str, int]` does. `x: "int"` and `x: f()` do not.
         """
         notes = (
             (file, note)
@@ -383,7 +388,7 @@ class _Search:
     def _replaced_attribute(self, node: ast.Attribute, file: str) -> str:
         """Return the path in an imported module that a node sets or deletes, or "".
 
-        Setting a switch in `torch.backends` replaces nothing.
+        For `torch.relu = f` it is "torch.relu". Setting a switch in `torch.backends` replaces nothing.
         """
         paths = paths_of_attribute(node.value, node.attr, self._source.names[file], None)
         return next((path for path in paths if not path.startswith((".", "torch.backends."))), "")
@@ -434,7 +439,8 @@ def _hiding_calls(
 ) -> Iterator[str]:
     """Yield words for a call if it could hide what code does.
 
-    Such calls are those of `getattr`, `type`, `format` and metaclasses.
+    For `getattr(x, name)` they are "getattr with a name that is not a string literal". Such calls are those of
+    `getattr`, `hasattr`, `type` and metaclasses. Those of `format` with a harmless template are added to `fine`.
 
     Args:
         function: the node of what is called.
@@ -469,7 +475,7 @@ def _hiding_calls(
 def _reads_attribute_or_item(template: str) -> bool:
     """Return whether a `format` template reads an attribute or an item.
 
-    A template within one of its fields counts, too.
+    "{0.name}", "{[0]}" and "{0:{1.name}}" do; "{:.2f}" does not.
     """
     try:
         fields = list(string.Formatter().parse(template))
@@ -490,9 +496,9 @@ def _is_internal_name(name: str) -> bool:
 
 
 def _are_exceptions_or_views(paths: Sequence[str]) -> bool:
-    """Return whether each path names an exception, or an operator that returns a view.
+    """Return whether each dotted path names an exception, or an operator that returns a view.
 
-    The paths are dotted, and the operators are PyTorch's.
+    These hide nothing. Examples are "subprocess.CalledProcessError" and "torch._neg_view".
     """
     for path in paths:
         value = object_at(path)

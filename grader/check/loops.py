@@ -94,13 +94,16 @@ class _Scope(NamedTuple):
 def assert_no_loop_in_source(function: Proxy, *args: Any, most: int = 0, allow: Collection[str] = ()) -> None:
     """Fail if the source of a function has more than `most` loops.
 
-    The source of the student's functions that it uses counts, too. "No explicit loop" means that in most tasks. Loops
-    are `for` and `while`, also over dims; comprehensions and generator expressions; `map`, `filter`,
-    `functools.reduce`, `itertools.starmap` and its like, `iter` with two arguments; a function that calls itself;
-    `np.vectorize` and its like; `apply_` and `map_` of a tensor; and `sum`, `max`, `min`, `all`, `any`, `sorted`,
-    `math.prod` and `math.fsum` of Python with one argument, unless the source shows that the argument is not a tensor:
-    `x.shape`, a list, a parameter annotated as `list`, also in the reference, or a parameter of a helper that gets a
-    list in each call. Code outside of functions and lambdas cannot depend on an argument, and does not count.
+    "No explicit loop" means that in most tasks. The student's functions that it uses count, too. Code outside of
+    functions and lambdas cannot depend on an argument, and does not count.
+
+    Loops are `for` and `while`, also over dims; comprehensions and generator expressions; a function that calls itself;
+    `map`, `filter`, `functools.reduce`, `itertools.starmap` and its like; `iter` with two arguments; `np.vectorize` and
+    its like; and `apply_` and `map_` of a tensor.
+
+    `sum`, `max`, `min`, `all`, `any`, `sorted`, `math.prod` and `math.fsum` of Python with one argument are loops, too,
+    unless the source shows that the argument is not a tensor: `x.shape`, a list, a parameter annotated as `list`, also
+    in the reference, or a parameter of a helper that gets a list in each call.
 
     Args:
         function: a function or a class of the student's.
@@ -132,7 +135,8 @@ def assert_no_loop_in_source(function: Proxy, *args: Any, most: int = 0, allow: 
 def rows_hint(function: Proxy, args: Sequence[Any]) -> Public | None:
     """Return a hint on a builtin such as `sum` that iterates over a tensor's rows, or None.
 
-    Return None if the function calls no such builtin.
+    For `sum` it is "Python's `sum` iterates over the rows of a tensor; use `torch.sum`". Return None if the function
+    calls no such builtin.
 
     Args:
         function: a function of the student's.
@@ -147,7 +151,7 @@ def rows_hint(function: Proxy, args: Sequence[Any]) -> Public | None:
 def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] | None = None) -> list[Mention]:
     """Return the loops in a function and in the student's functions that it uses.
 
-    The loops are in the order of their lines.
+    They are in the order of their lines, such as `[Mention("sum", "double.py", 3), Mention("for", "double.py", 5)]`.
 
     Args:
         source: the source of the submission.
@@ -166,7 +170,8 @@ def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] |
 def _parameters_not_tensors(function: Proxy, name: str, args: Sequence[Any]) -> dict[int, bool]:
     """Return whether each parameter is surely not a tensor, by the `id` of its node.
 
-    The reference's annotations and the arguments of a call show that; the student's own annotations do not count.
+    For a call `f(tensor, [2, 3])` of `def f(x, sizes)`, the result is False for `x` and True for `sizes`. The
+    reference's annotations count, too; the student's own annotations do not.
 
     Args:
         function: a function of the student's.
@@ -198,7 +203,8 @@ def _with_helper_parameters(
 ) -> Mapping[int, bool]:
     """Return a copy of `known` with True added for parameters of helpers.
 
-    Such a parameter is surely not a tensor: no call of the helper can pass a tensor for it.
+    Such a parameter is surely not a tensor: no call of the helper can pass a tensor for it. If `helper(x.shape)` is the
+    only call, this is the parameter of `helper`.
 
     Args:
         statements: the statements that define the function and its helpers.
@@ -231,7 +237,8 @@ def _with_helper_parameters(
 def _argument_of(call: ast.Call, place: int, name: str) -> ast.expr | None:
     """Return what a call passes for a parameter, or None.
 
-    Return None if the call passes nothing for it, or unpacks arguments with `*` or `**`.
+    `f(a, size=b)` passes `a` for its first parameter, and `b` for `size`. Return None if the call passes nothing for
+    it, or unpacks arguments with `*` or `**`.
 
     Args:
         call: the call.
@@ -318,7 +325,10 @@ def _scopes(statement: ast.AST) -> Iterator[list[ast.AST]]:
 
 
 def _is_builtin(name: str, imports: Imports, source: SubmittedSource) -> bool:
-    """Return whether a name that is not local to a function means Python's builtin."""
+    """Return whether a name that is not local to a function means Python's builtin.
+
+    `sum` does not if the file imports or defines a `sum`, also by `from torch import *`.
+    """
     stars = [path.removesuffix(".*") for path in imports.get("*", ())]
     return name not in imports and name not in source.bindings and not ("torch" in stars and hasattr(torch, name))
 
@@ -326,7 +336,8 @@ def _is_builtin(name: str, imports: Imports, source: SubmittedSource) -> bool:
 def _may_get_tensor(call: ast.Call | None, scope: _Scope) -> bool:
     """Return whether a builtin such as `sum` may get a tensor as its only argument.
 
-    It may if `call` is None: then the builtin is not called here, but passed on as a value.
+    It may in `sum(x)`, and not in `max(x, y)` and `sum(x.shape)`. It may if `call` is None: then the builtin is not
+    called here, but passed on as a value.
     """
     match call:
         case None:
@@ -378,7 +389,8 @@ def _is_surely_not_a_tensor(value: ast.expr, scope: _Scope, seen: frozenset[str]
 def _surely_not_a_tensor_where_bound(name: str, scope: _Scope, seen: frozenset[str]) -> Iterator[bool]:
     """Yield a bool for each place in a function that binds a name.
 
-    It is True if the value that is bound there is surely not a tensor.
+    It is True if the value that is bound there is surely not a tensor: True for `n = [1]`, and False for `n = x + 1` if
+    `x` may be a tensor.
     """
     for node in scope.nodes:
         match node:

@@ -33,7 +33,10 @@ Imports = Mapping[str, Sequence[str]]
 
 
 class Imported(NamedTuple):
-    """A name that an import binds, "*" for all of a module, and what it stands for."""
+    """A name that an import binds, "*" for all of a module, and what it stands for.
+
+    For `import numpy as np` it is ("np", "numpy"), and for `from torch import relu` it is ("relu", "torch.relu").
+    """
 
     name: str
     path: str
@@ -64,7 +67,10 @@ def imported_by(node: ast.AST) -> Iterator[Imported]:
 
 
 def assigned_names(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a top-level statement always binds when it runs."""
+    """Yield the names that a top-level statement always binds when it runs.
+
+    For `a = b = 1` these are "a" and "b". For `if c: a = 1` there is no such name.
+    """
     match statement:
         case ast.Assign(targets=targets):
             yield from (target.id for target in targets if isinstance(target, ast.Name))
@@ -77,9 +83,10 @@ def assigned_names(statement: ast.stmt) -> Iterator[str]:
 
 
 def bound_names(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node itself binds.
+    """Yield the names that a node of a syntax tree binds, without those of nodes inside it.
 
-    Nodes that bind names are definitions, assignments, imports and patterns.
+    For `def f(x): y = 1` it is "f", and for `import numpy as np` it is "np". Nodes that bind names are definitions,
+    assignments, imports and patterns.
     """
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
@@ -127,8 +134,8 @@ def names_changed_by(statement: ast.stmt) -> Iterator[str]:
 def attributes_and_globals_changed_by(statement: ast.stmt) -> Iterator[str]:
     """Yield the names of attributes and globals that a statement may change.
 
-    A statement changes an attribute that it sets, and the object that has the attribute. A function in the statement
-    may change a global of which it sets an item or calls a method.
+    For `x.rows = 1` these are "rows" and "x". For `def f(): table["o"] = 1`, and for `def f(): table.sort()`, it is
+    "table".
     """
     outside = set(_free_names_in(statement, ())) if isinstance(statement, DEFINITIONS) else set[int]()
     for node in ast.walk(statement):
@@ -204,7 +211,8 @@ def paths_of_attribute(value: ast.expr, name: str, imports: Imports, outside: Co
 def paths_in(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
     """Yield (dotted path, line) for each name that code mentions.
 
-    A class in an annotation does not count.
+    `def f(x): return np.exp(x.sum())` mentions ("numpy.exp", 1) and (".sum", 1). A class in an annotation does not
+    count.
     """
     nodes = list(ast.walk(node))
     outside = set(_free_names_in(node, ()))
@@ -236,7 +244,7 @@ def paths_in(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
 def free_names(node: ast.AST) -> frozenset[int]:
     """Return the ids of the nodes of free names in code.
 
-    A free name is not local to a function in that code.
+    A free name is not local to a function in that code: `y` in `def f(x): return x + y`.
     """
     return frozenset(_free_names_in(node, ()))
 
@@ -309,7 +317,8 @@ def _parts_without_targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast
 def names_in_annotations(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of names in the annotation of an argument or a return value.
 
-    Yield nothing if the annotation has calls or strings.
+    For `x: dict[str, Tensor]` these are `dict`, `str` and `Tensor`. Yield nothing if the annotation has calls or
+    strings.
     """
     note = node.annotation if isinstance(node, ast.arg) else node.returns if isinstance(node, FUNCTIONS) else None
     if note is not None and all(isinstance(part, ANNOTATION_NODES) for part in ast.walk(note)):

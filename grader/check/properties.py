@@ -42,6 +42,8 @@ def unequal_failure(
 ) -> CheckFailed:
     """Return the `CheckFailed` to raise for two values that must be equal and differ.
 
+    Its story has three lines, such as "the result has the wrong shape", "expected (2, 3)" and "got (3, 2)".
+
     Args:
         public: the sentence on what is wrong, which a hidden check may show.
         expected: the expected value; the message has it below the sentence.
@@ -59,9 +61,9 @@ def unequal_failure(
 
 
 def assert_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
-    """Fail unless `fits` is true.
+    """Fail unless a value is of the expected kind, which the caller has examined.
 
-    The message names the expected kind of the value and the actual kind.
+    The message is such as "expected the result to be a tensor, got a list".
 
     Args:
         fits: True if the value is of the expected kind.
@@ -296,7 +298,8 @@ def facts(tensor: torch.Tensor) -> TensorFacts:
 def layout_of(value: Any) -> tuple[tuple[int, ...], int]:
     """Return the strides and the storage offset of a tensor or an array.
 
-    Strides and offset of a tensor count elements. The strides of an array count bytes, and its offset is 0.
+    For `torch.zeros(2, 3)` they are ((3, 1), 0). Strides and offset of a tensor count elements. The strides of an array
+    count bytes, and its offset is 0.
 
     Args:
         value: a tensor or an array.

@@ -168,8 +168,8 @@ def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
 def _mentions_with_canonical_names(function: Proxy) -> Iterator[tuple[str, Mention]]:
     """Yield (canonical name, mention) for each name of a library that a function mentions.
 
-    Names in the code that the function uses count, too. The canonical name is "" where a rule cannot name the mention.
-    Code that could hide a mention fails the check first.
+    For `x.add_(1)` these are "add" and the mention of ".add_". Names in the code that the function uses count, too. The
+    canonical name is "" where a rule cannot name the mention. Code that could hide a mention fails the check first.
     """
     assert_no_hidden_code(function)
     source = source_of(connection_of(function))
@@ -247,7 +247,7 @@ def _canonical_name(name: str) -> str:
 def _aliases() -> dict[str, str]:
     """Return a dict from the name of each alias in PyTorch to the name of its function.
 
-    The documentation of an alias names the function.
+    "absolute" stands for "abs". The documentation of an alias names the function.
     """
     aliases = {}
     for place in (torch, torch.linalg, torch.special, torch.Tensor):

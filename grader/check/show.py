@@ -40,6 +40,8 @@ _LINE = 300
 def show(value: Any) -> str:
     """Return a value as text for a message.
 
+    A small value is shown whole, as "tensor([1, 2])", and a large tensor as "a tensor of shape (100, 3), float32".
+
     Args:
         value: anything.
     """
@@ -158,6 +160,8 @@ def expected_and_got(head: str, expected: Any, actual: Any, first: str = "expect
 def number_text(number: Any, digits: int) -> str:
     """Return one number as text; a float with few digits.
 
+    With 3 digits, 0.12345 becomes "0.123".
+
     Args:
         number: an int, a float or a bool.
         digits: the number of digits of a float.
@@ -177,7 +181,8 @@ def with_article(name: str) -> str:
 def as_source(value: Any, view_source: Callable[[torch.Tensor], str] = lambda tensor: "") -> str:
     """Return a Python expression that makes an equal value.
 
-    The expression for a transposed matrix keeps the strides, too.
+    For `tensor([1, 2])` it is "torch.tensor([1, 2], dtype=torch.int64)". The expression for a transposed matrix keeps
+    the strides, too.
 
     Args:
         value: anything.
@@ -246,7 +251,8 @@ def _tensor_source(value: torch.Tensor) -> str:
 def _filled_source(value: torch.Tensor) -> str:
     """Return a call of `torch.zeros` or `torch.ones` that makes a tensor, or "".
 
-    Return "" if the tensor has other numbers, is small or complex, or has fewer than two dims.
+    An example is "torch.zeros(2, 3, dtype=torch.float32)". Return "" if the tensor has other numbers, is small or
+    complex, or has fewer than two dims.
     """
     if value.dim() < 2 or value.numel() < _LEAST_FILLED or value.is_complex():
         return ""
@@ -305,7 +311,7 @@ _WIDEST = 40
 def grid_picture(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor) -> Picture | None:
     """Return a picture of expected and actual values side by side, or None.
 
-    Return None for a single number, for 0 dims, for three and more, and for values that are too large to draw.
+    Return None unless the values are a vector or a matrix with at least two elements that is small enough to draw.
 
     Args:
         expected: the right values.
@@ -327,7 +333,8 @@ def grid_picture(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tens
 def views_picture(named: Mapping[str, Any]) -> Picture | None:
     """Return the picture of tensors as views of their storages, or None.
 
-    Return None if a value is not a strided tensor, is empty, or is too large to draw.
+    `named` is such as `{"expected": x, "got": y}`. Return None if a value is not a strided tensor, is empty, or is too
+    large to draw.
     """
     drawn = []
     memories: dict[int, int] = {}

@@ -76,7 +76,7 @@ class SubmittedSource:
         module: the exercise module.
         own_modules: the names of the student's own modules.
         trees: the syntax trees, by file.
-        names: the paths for which imported names stand, by file.
+        names: the paths for which imported names stand, by file, such as {"double.py": {"np": ["numpy"]}}.
         used: the names that code uses that runs, by file.
         bindings: the statements at the top of files that bind a name, by name.
         global_names: the ids of the nodes of names that are not local to a function, by file.
@@ -139,7 +139,10 @@ class SubmittedSource:
                 self._parse(name)
 
     def _statements_run_at_import(self, file: str, body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-        """Yield the top-level statements of a file that run when it is imported."""
+        """Yield the top-level statements of a file that run when it is imported.
+
+        The body of `if __name__ == "__main__":` does not run.
+        """
         for statement in body:
             if isinstance(statement, ast.If) and self._is_false_at_import(file, statement.test):
                 yield from self._statements_run_at_import(file, statement.orelse)
@@ -228,7 +231,8 @@ class SubmittedSource:
     ) -> bool:
         """Return whether the body of a definition runs only if code mentions its name.
 
-        It does if no decorator and no hook of a class runs the body.
+        That of `def helper(x)` does. It does not if a decorator, such as `@cache`, or a hook of a class may run the
+        body.
         """
         if isinstance(statement, FUNCTIONS):
             return statement.name[:2] != "__" and all(
@@ -289,7 +293,7 @@ class SubmittedSource:
     def _is_bound_by_package_import(self, file: str, node: ast.AST) -> bool:
         """Return whether a node is a name that always stands for an import from a package.
 
-        No code of the student's binds such a name.
+        After `from torch import Tensor` the name `Tensor` does, unless code of the student's binds it again.
         """
         paths = self.names[file].get(node.id, ()) if isinstance(node, ast.Name) else ()
         return (
@@ -345,7 +349,8 @@ class SubmittedSource:
     def quote(self, mention: Mention, folder: str) -> str:
         """Return the line that has a mention, as the end of a message; "" without a line.
 
-        The file and the number of the line come with it.
+        For line 5 of `double.py`, it is "work/double.py, line 5" on a line of its own, and the text of line 5 on the
+        next.
         """
         lines = self._contents.get(mention.file, b"").splitlines()  # of bytes, whose lines are those of the parser
         if not 0 < mention.line <= len(lines):
@@ -375,8 +380,7 @@ class SubmittedSource:
     def reachable_statements(self, function: str = "") -> Iterator[tuple[str, ast.AST]]:
         """Yield (file, statement) for what defines a function and the code that it uses.
 
-        The statements stand at the top of files. They bind the name of the function, or a name that such a statement
-        mentions.
+        If `double` calls `helper`, these are the definitions of both. The statements stand at the top of files.
 
         Args:
             function: the name of the function; "" for every statement that binds a name.
@@ -438,7 +442,7 @@ def _is_method_decorator(decorator: ast.expr) -> bool:
 def _signature_code(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
     """Yield the expressions in a signature that run when the function is defined.
 
-    These are the defaults, and the annotations that consist of more than names.
+    These are the defaults, such as `g()` in `def f(x=g())`, and the annotations that consist of more than names.
     """
     arguments = function.args
     yield from (each for each in (*arguments.defaults, *arguments.kw_defaults) if each is not None)

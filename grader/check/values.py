@@ -148,8 +148,8 @@ def assert_values_unless_wrong_elsewhere(
 ) -> None:
     """Fail if a value is wrong only where this check's rule applies.
 
-    Student code that returns the same wrong value where this rule does not apply breaks another rule, and the check of
-    that rule fails.
+    For a rule that NaN counts as 0, `actual` is the student's sum of [1, nan], and `same` returns that of [1, 0]. Code
+    that returns 2 for both breaks another rule, and the check of that rule fails.
 
     Args:
         actual: the student's value.
@@ -199,7 +199,7 @@ def as_number(value: Any, what: str = "the result") -> Any:
 def as_tuples(value: Any) -> Any:
     """Return a value with its lists replaced by tuples, at every depth.
 
-    Use this in checks that accept both.
+    `[1, [2, 3]]` becomes `(1, (2, 3))`. Use this in checks that accept both.
 
     Args:
         value: anything.
@@ -274,7 +274,8 @@ def _shape(value: Any) -> tuple[int, ...]:
 def _differences(mine: Tensor, wanted: Tensor, rtol: float, atol: float) -> tuple[Tensor, Tensor]:
     """Return which elements are wrong, and by how much.
 
-    Without a tolerance, integers are compared exactly.
+    For [1.0, 2.0] and the expected [1.0, 3.0] these are [False, True] and [0.0, 1.0]. Without a tolerance, integers are
+    compared exactly.
     """
     if not _is_inexact(mine.dtype) and not _is_inexact(wanted.dtype):
         wrong = mine.to(torch.int64) != wanted.to(torch.int64)
@@ -297,6 +298,8 @@ def _values_failure(
     what: str, actual: Any, expected: Any, mine: Tensor, wanted: Tensor, wrong: Tensor, error: Tensor
 ) -> CheckFailed:
     """Return the `CheckFailed` to raise for a value of which some elements are wrong.
+
+    For example, "the result has the wrong values: 2 of 6 elements are wrong" begins the message of a shown check.
 
     Args:
         what: the name of the value in messages.
@@ -344,9 +347,9 @@ def _as_tensor(value: Any) -> Tensor:
 def _tolerance(mine: torch.dtype, wanted: torch.dtype) -> tuple[float, float]:
     """Return (rtol, atol) for the comparison of a value with the expected value.
 
-    They are those of the dtype, of the two, with the larger tolerances. So an answer in float32 where float64 is
-    expected loses the points of its dtype, and not those of its values as well. The student's dtype adds at most the
-    tolerances of float32: float8 has steps of an eighth and more, so that anything would be close enough.
+    They are those of the dtype, of the two, with the larger tolerances: (1.3e-6, 1e-5) for a float32 value where
+    float64 is expected. So this answer loses the points of its dtype, and not those of its values as well. The
+    student's dtype adds at most the tolerances of float32, as float8 has steps of an eighth and more.
 
     Args:
         mine: the dtype of the student's value.
@@ -545,7 +548,7 @@ def assert_in_place(actual: Any, argument: torch.Tensor, what: str = "the result
 
 
 def copies(*values: Any) -> tuple[Any, ...]:
-    """Return deep copies of values.
+    """Return deep copies of values, with which a check compares what a call changes.
 
     Copies share memory with each other where the values do.
 

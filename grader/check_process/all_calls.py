@@ -46,10 +46,12 @@ _VARIES = "varies"
 
 
 class AllCalls:
-    """Calls a student's functions with all inputs of a check, also with the inputs after the first failure.
+    """Calls a student's functions with all inputs of a check, also after the first failure.
+
+    The host compares the results with those of known wrong answers.
 
     Args:
-        connections: give the reference in the student's place.
+        connections: the connections, which open the reference in the student's place.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -60,7 +62,8 @@ class AllCalls:
     def run(self, planned: PlannedRun, student: Connection) -> Outcome:
         """Make all calls of a check with student code, and return digests of the results.
 
-        The outcome has the digests by the name of the function.
+        The outcome has them by the name of the function, such as `{"total": ("8207b457e229:8207b457e229", "varies")}`.
+        A result that depends on the seed of student code is "varies".
 
         Args:
             planned: the check, ready to run.
@@ -102,7 +105,7 @@ class AllCalls:
     def _digests_of_call(self, student: Connection, sent: SentCall, seed: int) -> str:
         """Call student code, and return digests of the result and the arguments afterwards.
 
-        If the call fails, return how it failed.
+        If the call fails, return how it failed, such as "raised: ValueError" or "missing".
         """
         record, call = Record(seed), sent.read()
         student.begin_check(record)
@@ -126,10 +129,12 @@ class AllCalls:
 def digests_of(value: Any) -> str:
     """Return two digests of a value, as "A:B".
 
-    Values that are nearly equal have at least one digest in common.
+    For `torch.tensor([1.0, 2.0])` they are "8207b457e229:8207b457e229". Values that are nearly equal have at least one
+    digest in common.
 
     Args:
-        value: a result of student code. Its strides, its dtype and whether a sequence is a list do not change a digest.
+        value: a result of student code. Its strides, the width of its dtype and whether a sequence is a list do not
+            change a digest.
     """
     plain = (repr(_rounded_lists(value, offset, _DEEPEST)).encode("utf-8", "backslashreplace") for offset in _OFFSETS)
     return ":".join(hashlib.sha256(text).hexdigest()[:12] for text in plain)
@@ -137,6 +142,9 @@ def digests_of(value: Any) -> str:
 
 def _rounded_lists(value: Any, offset: float, deepest: int) -> object:
     """Return a value as nested lists of rounded numbers and strings, for a digest.
+
+    `torch.tensor([1.0, 2.0])` becomes `([2], [500, 1000], [], 693)`: the shape, thousandths of the largest number, what
+    is not finite, and the rounded logarithm of the largest number.
 
     Args:
         value: the value.

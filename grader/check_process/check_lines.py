@@ -33,7 +33,7 @@ def raising_statement(error: BaseException, path: Path) -> ast.stmt | None:
 def statement_of(error: BaseException, path: Path) -> str:
     """Return the source of the statement in the check file that raised, in one line.
 
-    Of an `assert`, return the condition alone.
+    Of `assert total == 3` it is the condition alone, "total == 3".
     """
     innermost = raising_statement(error, path)
     if innermost is None:

@@ -52,7 +52,10 @@ def picture_of(check: Check, verdict: Verdict, error: BaseException | None, reco
 
 
 def _shapes_given(call: Call) -> Iterator[NamedShape]:
-    """Yield the shapes of the tensors among the arguments of a call."""
+    """Yield the shapes of the tensors among the arguments of a call.
+
+    The first argument of a call is named "argument 1"; one that is passed by name has that name.
+    """
     for name, value in (
         *((f"argument {place}", each) for place, each in enumerate(call.args, 1)),
         *call.kwargs.items(),

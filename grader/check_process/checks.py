@@ -53,7 +53,7 @@ class CheckFile:
     def shown_sizes(self) -> frozenset[int]:
         """The numbers in the exercise's shown checks that may be sizes of dims.
 
-        See `sizes_in`.
+        `sizes_in` finds them; `Rng.sizes` of a hidden check draws other sizes first.
         """
         shown = self.exercise.shown_checks
         return sizes_in(shown.read_text(encoding="utf-8", errors="replace")) if shown is not None else frozenset()
@@ -109,8 +109,8 @@ class CollectedCheck:
     def renew_values(self) -> None:
         """Replace the values of the check file, and the check's parameters, by fresh copies.
 
-        The values are those of names at the top of the file, as they were when it was collected. The copies share
-        memory with each other as the originals do.
+        A submission that ran before may have mutated them. The values are those of names at the top of the file, as
+        they were when it was collected. The copies share memory with each other as the originals do.
         """
         values, parameters = copy.deepcopy((self.file.values, self.parameters))
         vars(self.item.module).update(values)
@@ -124,7 +124,8 @@ def _parameters(item: pytest.Function) -> dict[str, Any]:
 def _copies_of_mutables(space: dict[str, Any]) -> dict[str, Any]:
     """Return copies of the values that a call could mutate, by name.
 
-    Values that Python cannot copy are left out.
+    These are tensors, arrays, lists, dicts and sets. Of `{"x": tensor, "n": 3}` only `x` is copied. Values that Python
+    cannot copy are left out.
     """
     copies: dict[str, Any] = {}
     memo: dict[int, Any] = {}
@@ -143,7 +144,7 @@ _UPPER_BIT = np.uint64(0x80000000)  # beside an int of Python, NumPy 1 makes a u
 
 
 class InputStream:
-    """The stream of one check's inputs.
+    """The source of one check's random inputs, which the seed and the check decide.
 
     Args:
         seed: the seed of the author's inputs.
@@ -167,7 +168,10 @@ class InputStream:
         return self._rng
 
     def renew(self) -> None:
-        """Replace the state of the generator by one that is independent of all earlier draws."""
+        """Replace the state of the generator by one that is independent of all earlier draws.
+
+        So a worker cannot compute later inputs from those that it got.
+        """
         self._counter += 1
         if self._rng is not None:
             self._set_state(self._rng)

@@ -23,7 +23,7 @@ class Connections:
     """The connections to the student of one job, and to references, which last for many jobs. Close it.
 
     Args:
-        starter: starts workers.
+        starter: the object that starts workers.
     """
 
     def __init__(self, starter: Starter) -> None:
@@ -108,7 +108,8 @@ class Connections:
     def _names_in_checks(self, planned: PlannedExercise) -> frozenset[str]:
         """Return all names in an exercise's checks and probes.
 
-        Among them are all student functions that checks call.
+        For `student.total(x)` these are "student", "total" and "x". All student functions that checks call are among
+        them; the code of other functions runs only if these use it.
         """
         if planned.id not in self._graded:
             paths = (planned.shown_checks, planned.hidden_checks, *planned.probes)
@@ -142,9 +143,9 @@ class Connections:
         reference.student, student.reference = student, reference
 
     def _close_oldest_reference(self) -> bool:
-        """Close the oldest idle connection to a reference, and return True.
+        """Close the oldest idle connection to a reference, so that a new worker has room.
 
-        From now on, keep no more connections than are left. Return False if no connection is idle.
+        Return False if no connection is idle; else True. From now on, keep no more connections than are left.
         """
         oldest = next((key for key in self._references if key != self._in_use), None)
         if oldest is None:

@@ -38,6 +38,8 @@ _HOOK = "pytest_generate_tests"
 def unsupported_feature_of_item(item: pytest.Item) -> str:
     """Return a sentence on an unsupported feature of pytest that a check uses, or "".
 
+    For example, "`check_sum` is `async`, so that nothing of it would run; write an ordinary function".
+
     Args:
         item: the check, as pytest collected it.
     """
@@ -64,6 +66,8 @@ def unsupported_feature_of_item(item: pytest.Item) -> str:
 
 def unsupported_feature_of_file(path: Path) -> str:
     """Return a sentence on an unsupported feature of pytest that a check file uses, or "".
+
+    For example, "`pytest_plugins` does not work here; import what you need".
 
     Args:
         path: the path of the file, which is valid Python.

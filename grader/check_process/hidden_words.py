@@ -80,7 +80,8 @@ class Words:
     def shown_text(self, text: str) -> str | None:
         """Return a text as a student may read it, or None.
 
-        Return None if a word of the text was not known before the run.
+        If the check file contains "the rows", `say("{} is wrong", "the rows")` becomes "the rows is wrong". If a word
+        of the text was not known before the run, return None.
         """
         if not isinstance(text, Public):
             return text if self._is_known(text) else None
@@ -96,9 +97,11 @@ class Words:
         return self.shown_text(word)
 
     def _is_known(self, text: str, depth: int = 0) -> bool:
-        """Return whether all parts of a text are literals, names or forms that a hidden check may show.
+        """Return whether a hidden check may show a text.
 
-        A form may contain other texts; `depth` counts the forms around this text.
+        Its parts must be literals, names or f-strings of the check file, or closed words such as "the result". If the
+        check file has the f-string `f"row {name}"`, "row x" may be shown if "x" may. `depth` counts the f-strings
+        around this text.
         """
         if text in _CLOSED or text in self._literals:
             return True
@@ -119,7 +122,7 @@ class Words:
 def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Yield (name, text) for each upper-case constant at the top of a module.
 
-    The constants are strings and numbers.
+    `MOST = 3` yields ("MOST", "3"). The constants are strings and numbers.
     """
     for node in tree.body:
         match node:
@@ -129,7 +132,10 @@ def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _fstring_pattern(node: ast.JoinedStr, constants: Mapping[str, str]) -> re.Pattern[str]:
-    """Return a pattern that matches what an f-string can write, with a group for each field."""
+    """Return a pattern that matches what an f-string can write, with a group for each field.
+
+    For `f"{x}/rows"` it is "(.{0,120}?)/rows". A field that is one of the constants has its text in place.
+    """
     parts = []
     for part in node.values:
         match part:

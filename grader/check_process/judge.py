@@ -33,7 +33,7 @@ class Judge:
     Attributes:
         planned: the check, ready to run.
         student: the connection to the student's code.
-        connections: give the reference in the student's place.
+        connections: the connections, which open the reference in the student's place.
         verdicts: the verdicts with the reference in the student's place, of this check and others.
     """
 

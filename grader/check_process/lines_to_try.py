@@ -155,7 +155,10 @@ def _example_text(text: str) -> str:
 
 
 def _is_python(text: str) -> bool:
-    """Return whether an example is code with at least one call, and not advice in words."""
+    """Return whether an example is code with at least one call, and not advice in words.
+
+    "total(x)" is code.
+    """
     try:
         tree = ast.parse(_as_lines(text))
     except (SyntaxError, ValueError):
@@ -180,7 +183,7 @@ def _lacks_package(connection: Connection, printed: str) -> bool:
 def _run_lines(connection: Connection, lines: str, seed: int = 0) -> str:
     """Run lines of Python, and return what they print.
 
-    If they fail, return how: the type of the error, or the verdict.
+    If they fail, return how: "raised: ValueError" or "lost: timed_out".
 
     Args:
         connection: the connection to the worker that runs them.

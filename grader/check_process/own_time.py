@@ -32,7 +32,7 @@ class OwnTime:
     """The pytest plugin that gives checks timers which stand still while a worker is waited for.
 
     Args:
-        waiting: counts the time for which workers are waited for.
+        waiting: the object that counts the time for which workers are waited for.
     """
 
     def __init__(self, waiting: Waiting) -> None:

@@ -37,7 +37,8 @@ def calls_as_lines(
 ) -> LinesToTry | None:
     """Return the last calls of a check as lines of Python, or None.
 
-    Return None if one of the calls cannot be written.
+    An example is `from double import double` with `print(double(3))` below it. Return None if one of the calls cannot
+    be written.
 
     Args:
         module: name of the exercise module.
@@ -72,7 +73,8 @@ def calls_as_lines(
 def _name_shared_arguments(rows: Sequence[tuple[str, list[str], list[str]]]) -> list[str]:
     """Replace long arguments by names where several calls share them.
 
-    Return the lines that assign the names.
+    If `f` and `g` both get `torch.ones(2, 3, dtype=torch.float32)`, both get `x` instead, and the returned list has the
+    line `x = torch.ones(2, 3, dtype=torch.float32)`.
 
     Args:
         rows: a row for each call: its function, the lines to run before it, and the source of its arguments. The names

@@ -43,7 +43,10 @@ class CheckRunner:
         self._comparison: Comparison | None = None
 
     def keep_comparisons(self) -> None:
-        """Make pytest call `_note_comparison` for each plain assert that fails from now on."""
+        """Store both sides of each plain assert that fails from now on, for the messages.
+
+        For that, pytest calls `_note_comparison`.
+        """
         util._reprcompare = self._note_comparison
 
     def drew_random_numbers(self, row: CollectedCheck) -> bool:

@@ -34,7 +34,8 @@ class Reason:
         verdict: the verdict of the check.
         public: the reason, in words that reveal no hidden input.
         story: the same with numbers.
-        of_small_set: a text that a hidden check shows behind the public text: it comes from a small set that is known.
+        of_small_set: the line that raised and the text of the exception, as a hidden check shows them behind the
+            public text: both come from a small set that is known.
         unreadable: True if nothing of the submission ran, so that no rule was examined.
         at_load: True if the public text was known before any hidden input was, so that it is shown in full.
         from_text: True if it follows from the text of the submission alone.
@@ -52,7 +53,8 @@ class Reason:
 def reason_of_student_error(raised: Raised, student: Connection) -> Reason:
     """Return the `Reason` for an exception that student code raised.
 
-    A `Reason` has the verdict and the texts.
+    For a ValueError in `total`, the verdict is `CRASHED`, and the public text is "your `total` raised ValueError". A
+    stub that raises NotImplementedError is skipped.
     """
     lines = shown_lines(raised.lines, student.folder)
     # A stub as it was given out. It loses the points, but is not a crash. PyTorch raises such errors, too, and so may a
@@ -95,7 +97,10 @@ def reason_of_student_error(raised: Raised, student: Connection) -> Reason:
 
 
 def public_line_text(lines: Sequence[TracebackLine], student: Connection) -> str:
-    """Return the line of `public_lines` as the end of a message; "" without a line."""
+    """Return the line of `public_lines` as the end of a message; "" without a line.
+
+    For example, "double.py, line 5" on a line of its own, and the text of line 5 on the next.
+    """
     return "\n".join(["", *shown_lines(public_lines(lines, student), student.folder)])
 
 
@@ -136,8 +141,9 @@ _MORE = re.compile(r"\. Did you mean: '\w+'\?$| \(when checking argument in meth
 def known_error_text(text: str, line: str) -> str:
     """Return the text of an exception as a hidden check shows it, or "".
 
-    Return "" if the text is not in `known_errors.txt`. Student code may raise any exception with any text, so there are
-    few texts to choose from.
+    Numbers are left out: "shapes cannot be multiplied (2x3 and 4x5)" ends with "(N and N)". Return "" if the text is
+    not in `known_errors.txt`: student code may raise any exception with any text, so there are few texts to choose
+    from.
 
     Args:
         text: the text of the exception, from the worker.

@@ -111,7 +111,8 @@ def may_lack_return(files: Mapping[str, bytes], names: Collection[str]) -> bool:
 def statement_spans(content: bytes) -> Mapping[int, int]:
     """Return a dict from the first line of each statement in a function to its last line.
 
-    The last line of a compound statement, such as `for`, is the one before its body.
+    A call over lines 5 and 6 is `{5: 6}`, and `for i in x:` in line 3 is `{3: 3}`: the last line of a compound
+    statement is the one before its body.
     """
     ends: dict[int, int] = {}
     for function in _functions(content):

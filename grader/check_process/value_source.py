@@ -18,6 +18,9 @@ from grader.wire.table import nested_values
 def source_of_values(values: Sequence[Any]) -> tuple[list[str], list[str]]:
     """Return Python source that makes equal values, which share memory as these do.
 
+    For `x[:3]` and `x[3:]` the first list has `memory = torch.tensor([0.0, 1.0, ...], dtype=torch.float32)`, and the
+    second list is `["memory[:3]", "memory[3:]"]`.
+
     Returns:
         The lines that make shared memory, to be run first; and for each value the expression that makes it.
 
@@ -48,7 +51,7 @@ def source_of_values(values: Sequence[Any]) -> tuple[list[str], list[str]]:
 
 
 def rebuild_from_source(*values: Any) -> tuple[Any, ...]:
-    """Rebuild values from their Python source, and return them.
+    """Rebuild values from their Python source, as a student will who types the printed lines.
 
     If a value has no such source, return copies of all. Proxies are returned as they are.
     """
@@ -76,7 +79,10 @@ def _keeps_strides(leaf: Any) -> bool:
 
 
 def _memory_source(tensor: torch.Tensor) -> str:
-    """Return source that makes the whole storage of a tensor."""
+    """Return source that makes the whole storage of a tensor.
+
+    If all 30 elements of the storage are 0, it is "torch.full((30,), 0.0, dtype=torch.float32)".
+    """
     count, rest = divmod(tensor.untyped_storage().nbytes(), tensor.itemsize)
     if rest or tensor.is_conj() or tensor.is_neg():
         raise ValueError("its memory is not made of its elements")
@@ -88,6 +94,8 @@ def _memory_source(tensor: torch.Tensor) -> str:
 
 def _view_source(tensor: torch.Tensor, name: str) -> str:
     """Return an expression that makes a tensor as a view of another one.
+
+    Examples are "memory[2:4]" and "memory.as_strided((3, 2), (1, 3), 0)".
 
     Args:
         tensor: the tensor.

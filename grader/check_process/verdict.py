@@ -120,7 +120,8 @@ def outcome_of_check(
 def _places_stopped_at(error: BaseException | None, student: Connection) -> tuple[tuple[str, int], ...]:
     """Return the files and lines of student code at which a check stopped.
 
-    The check stopped there because of an exception, or because the student's process ended.
+    An example is `(("double.py", 5),)`. The check stopped there because of an exception, or because the student's
+    process ended.
     """
     lost, raised = student.record.lost, _raised_by_code_of(student, error)
     if lost is not None:
@@ -206,8 +207,8 @@ def _traceback_text(error: BaseException | None) -> str:
 def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str:
     """Return what made a check lose its points, as one of `CAUSES`, or "".
 
-    Return "" if the check did not lose its points. For a hidden check, the cause depends on little more than the
-    verdict and the category: it must not reveal inputs.
+    Examples are "shape" and "raised". Return "" if the check did not lose its points. For a hidden check, the cause
+    depends on little more than the verdict and the category: it must not reveal inputs.
 
     Args:
         check: the check that ended.
@@ -316,7 +317,10 @@ def _reason_of_check_error(
 
 
 def _value_called_as_function(error: TypeError, path: Path, student: Connection) -> str:
-    """Return the name of a student's value that a check called like a function, or ""."""
+    """Return the name of a student's value that a check called like a function, or "".
+
+    If the student's file has `total = 3`, and the check calls `student.total(x)`, it is "total".
+    """
     statement = raising_statement(error, path)
     for node in ast.walk(statement) if statement is not None else ():
         match node:
@@ -329,7 +333,8 @@ def _value_called_as_function(error: TypeError, path: Path, student: Connection)
 def _plain_assert_message(error: AssertionError, path: Path, comparison: Comparison | None) -> str:
     """Return the message that a check file has for a plain `assert`.
 
-    Without such a message, return the condition and both of its sides.
+    Without a message, `assert total(x) == 3` has three lines: "this does not hold: total(x) == 3", "got 2" and
+    "expected 3".
     """
     text = str(error)
     if text and not text.startswith("assert "):

@@ -126,15 +126,19 @@ class Trace:
         return cls(outcome.verdict, digest, has_value, _bytes_in(memory) if memory else 0, outcome.same_for_all)
 
     def is_like(self, other: Trace) -> bool:
-        """Return whether both checks ended alike: the traces are equal but for some memory."""
+        """Return whether both checks ended alike: the traces are equal but for some memory.
+
+        The larger memory is at most 4 times the other: 4,000 bytes are like 1,000.
+        """
         few, many = sorted((self.bytes, other.bytes))
         return replace(self, bytes=0) == replace(other, bytes=0) and many <= _MOST_RATIO * few
 
     @property
     def key(self) -> TraceKey:
-        """Return what is compared where traces are looked up: of the bytes, the power of four.
+        """Return the key by which traces are looked up, such as `("failed", "0f3a...", 5)`.
 
-        Some traces that are alike have different keys, as their bytes lie on both sides of such a power.
+        Its last part is the power of four of the bytes. Some traces that are alike have different keys, as their bytes
+        lie on both sides of such a power.
         """
         return self.verdict.value, self.story, (self.bytes.bit_length() + 1) // 2
 
@@ -153,7 +157,10 @@ class Trace:
 
 
 def _bytes_in(match: re.Match[str]) -> int:
-    """Return the bytes that a match of `_BYTES` shows."""
+    """Return the bytes that a match of `_BYTES` shows.
+
+    For "got 4,000" they are 4000, and for "got 3 MB" they are 3 << 20.
+    """
     number = match["bytes"] or match["peak"] or match["megabytes"]
     return int(number.replace(",", "")) << (20 if match["megabytes"] else 0)
 
@@ -183,14 +190,17 @@ def is_of_written_function(outcome: Outcome) -> bool:
 
 
 def traces_of(rows: Iterable[GradedCheck]) -> dict[str, Trace]:
-    """Return the traces of the checks that can be compared, by the check's id."""
+    """Return the traces of checks that can be compared with wrong answers, by check id.
+
+    `is_comparable` decides which these are.
+    """
     return {row.check.id: Trace.of(row.outcome, row.check.category) for row in rows if is_comparable(row.outcome)}
 
 
 def failures_of(rows: Sequence[GradedCheck]) -> list[frozenset[str]]:
     """Return, for each function at fault, the ids of its failing checks.
 
-    These are the values of `failures_by_function`.
+    For `{"total": {"a", "b"}, "mean": {"c"}}`, as `failures_by_function` returns it, these are `[{"a", "b"}, {"c"}]`.
     """
     return [*failures_by_function(rows).values()]
 
@@ -198,11 +208,13 @@ def failures_of(rows: Sequence[GradedCheck]) -> list[frozenset[str]]:
 def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
     """Return the ids of the failing checks, by the name of the function at fault.
 
-    Only checks that can be compared are among them. Each function is diagnosed by itself, even if many others fail or
-    are not written yet. The function at fault is the one that the check called last. A check is left out if it called
-    several functions and another failing check called only the last of these: then each of them may be at fault, see
-    `suspects_of`. The key of a check that called no function is the check's id and a blank, as no function has such a
-    name.
+    Each function is diagnosed by itself. If the checks a and b fail and call `total`, and c fails and calls `mean`, the
+    result is `{"total": {"a", "b"}, "mean": {"c"}}`. Only checks that can be compared with wrong answers are among
+    them.
+
+    The function at fault is the one that the check called last. A check is left out if it called several functions and
+    another failing check called only the last of these: then each of them may be at fault, see `suspects_of`. The key
+    of a check that called no function is the check's id and a blank, as no function has such a name.
     """
     groups: dict[str, set[str]] = {}
     faulty = _faulty_functions(rows)
@@ -218,8 +230,9 @@ def failures_by_function(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str
 def suspects_of(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
     """Return the functions that may be at fault in each failing check, by the check's id.
 
-    A check is left out if its outcome does not show how the student's code behaves. The function that the check called
-    last is a suspect. Another function that it called is a suspect, too, if some failing check called only that one.
+    If the checks a and b fail, a calls `total`, and b calls `total` and then `mean`, the result is `{"a": {"total"},
+    "b": {"total", "mean"}}`: a function is a suspect if the check called it last, or if some failing check called only
+    that one. A check is left out if its outcome does not show how the student's code behaves.
     """
     faulty = _faulty_functions(rows)
     called = {row.check.id: _functions_of(row) for row in filter(_is_failure, rows)}
@@ -237,13 +250,19 @@ def _is_failure(row: GradedCheck) -> bool:
 
 
 def _functions_of(row: GradedCheck) -> list[str]:
-    """Return the functions and classes that a check called, in the order of their last calls."""
+    """Return the functions and classes that a check called, in the order of their last calls.
+
+    For the calls `f`, `C.method` and `f` these are `["C", "f"]`.
+    """
     names = (name.split(".")[0] for name in reversed(row.outcome.called))
     return [*dict.fromkeys(names)][::-1]
 
 
 def behaviour_of(traces: Traces) -> str:
-    """Return a digest of the traces of checks that lost points; "" without such a check."""
+    """Return a digest of the traces of checks that lost points; "" without such a check.
+
+    Functions with equal digests fail in the same way.
+    """
     lost = sorted((id, trace.key) for id, trace in traces.items() if trace.lost)
     return hashlib.sha256(repr(lost).encode()).hexdigest()[:16] if lost else ""
 
@@ -261,7 +280,10 @@ _KEYWORD = re.compile(r"[A-Za-z_]\w* ?=(?!=).+")
 
 @dataclass(frozen=True)
 class Names:
-    """The names that code must use, and must not use, so that the sentence of a wrong answer is true of the code.
+    """The names that code must and must not use if a wrong answer's sentence is true of it.
+
+    `Names((("mean", "dim"), ("sum",)), ("keepdim",))` fits code that uses `mean` and `dim`, or `sum`, but not
+    `keepdim`.
 
     Attributes:
         any_of: sets of names; the code has all names of one of these sets, if there are any.
@@ -302,7 +324,8 @@ def names_in_sentence(
 ) -> Names:
     """Return the names that decide whether a wrong answer's sentence is true of code.
 
-    Some the code must use, and others it must not use.
+    If the sentence is "You use `view`; use `reshape`.", the wrong answer uses `view`, and the reference uses `reshape`,
+    the code must use `view` and must not use `reshape`: `Names((("view",),), ("reshape",))`.
 
     Args:
         answer: the wrong answer.

@@ -20,7 +20,7 @@ from grader.model.score import function_of
 
 
 class FailingCallees:
-    """The failing functions of a submission that others of its failing functions use.
+    """The functions that failing functions of a submission use, and that fail, too.
 
     Args:
         rows: the checks of an exercise, with their outcomes.
@@ -43,9 +43,10 @@ class FailingCallees:
     def callees_of(self, row: GradedCheck) -> frozenset[str]:
         """Return the faulty functions used by the function at fault in a check.
 
-        They may be why the check fails. A function that only costs too much does not make a check of values fail. Of
-        two functions that use each other, neither is returned for the other. A function that was certainly not called
-        before an exception is not returned, either.
+        If `mean` uses `total`, and checks of both fail, it is `total` for a check of `mean`: it may be why that check
+        fails. A function that only costs too much does not make a check of values fail. Of two functions that use each
+        other, neither is returned for the other. A function that was certainly not called before an exception is not
+        returned, either.
         """
         callees = self._callees.get(function_of(row), frozenset()) if _has_failing_function(row) else frozenset()
         callees = callees if _is_of_costs(row) else callees & self._wrong
@@ -55,13 +56,18 @@ class FailingCallees:
         return callees if reached is None else callees & reached
 
     def to_fix_first(self, row: GradedCheck) -> list[str]:
-        """Return the functions of `callees_of` that use no other function of `callees_of`."""
+        """Return the functions that the message of a check names as those to look at first.
+
+        They are the functions of `callees_of` that use no other function of `callees_of`.
+        """
         callees = self.callees_of(row)
         return sorted(name for name in callees if callees.isdisjoint(self._callees.get(name, ())))
 
 
 def with_callees_named(graded: GradedExercise, files: Mapping[str, bytes]) -> GradedExercise:
     """Return the exercise with messages that name the failing functions used by failing ones.
+
+    A message then has "`mean` uses `total`, which fails, too: look there first."
 
     Args:
         graded: the exercise.

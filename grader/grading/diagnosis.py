@@ -215,7 +215,7 @@ class KnownMistakes:
             checks: their ids.
 
         Returns:
-            The digests, and whether a run was starved of a core.
+            The digests, as `results_in` returns them, and whether a run was starved of a core.
         """
         key, mine = self._key_and_traces(answer, exercise, seed, "results")
         starved = False
@@ -261,7 +261,8 @@ def results_in(
         checks: their ids.
 
     Returns:
-        The digests by check and by function, and whether the run was starved of a core.
+        The digests by check and by function, such as `{"shape": {"total": ["8207b457e229:8207b457e229"]}}`, and whether
+        the run was starved of a core.
     """
     selection = CheckSelection(frozenset(checks), again=True, with_tries=False, compares=True)
     run = lane.run(exercise, files, seed, selection=selection, progress=_ComparingProgress(lane.progress))
@@ -394,6 +395,8 @@ class _Comparison:
     def _checks_with_same_suspect(self, group: _Ids) -> frozenset[str]:
         """Return all failing checks that have the same single suspect as these checks.
 
+        A suspect is a function that may be at fault, see `suspects_of`.
+
         Args:
             group: the ids of failing checks. If they have several suspects, no check is returned.
         """
@@ -487,7 +490,9 @@ class _Comparison:
         return frozenset(name for row in rows for name in self._callees.callees_of(row))
 
     def _callees_that_matter(self, group: _Ids, parts: _Alike) -> frozenset[str]:
-        """Return the functions of `_callees_of` without those that `_is_harmless` excludes.
+        """Return the faulty functions that may be why these checks fail.
+
+        They are those of `_callees_of` without those that `_is_harmless` excludes.
 
         Args:
             group: the ids of the failing checks of one function.
@@ -732,7 +737,10 @@ class _Comparison:
         return results
 
     def _checks_to_compare(self) -> set[str]:
-        """Return the ids of the checks that can be compared, without checks of costs."""
+        """Return the ids of the checks whose results are compared with known answers.
+
+        Checks of costs are left out.
+        """
         return {*self._passing, *self._failing} - self._costs
 
     def _checks_failing_alike(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
@@ -766,8 +774,9 @@ class _Comparison:
     def _two_answers_explaining(self, parts: _Alike, group: frozenset[str]) -> list[Answer]:
         """Return two wrong answers that together explain all checks of one function.
 
-        They come in the order of the checks. Each of the two explains some check that the other does not. If several
-        pairs do so, only answers whose sentences are in every pair are returned: one or none is possible.
+        For the failing checks a, b and c, one may explain a and b, and the other b and c. Each of the two explains some
+        check that the other does not. They come in the order of the checks. If several pairs do so, only answers whose
+        sentences are in every pair are returned: one or none is possible.
 
         Args:
             parts: for each wrong answer, the failing checks that it explains.
@@ -909,9 +918,10 @@ def share_of_same_wrong_results(
 ) -> float:
     """Return the share of a wrong answer's wrong results that a submission returns, too.
 
-    The share is 0 if the submission returns a value in some call that is neither the wrong answer's nor the right one.
-    A share below `LEAST_AGREEMENT` becomes 0, too. If the wrong answer returns no wrong value, the share is 1: digests
-    do not show every mistake, such as a wrong dtype.
+    If the wrong answer is wrong in 4 calls, and the submission returns the same in 3 of them and is right in all
+    others, it is 0.75. The share is 0 if the submission returns a value in some call that is neither the wrong answer's
+    nor the right one. A share below `LEAST_AGREEMENT` becomes 0, too. If the wrong answer returns no wrong value, the
+    share is 1: digests do not show every mistake, such as a wrong dtype.
 
     Args:
         submitted: digests of what the submission returns, by call.
@@ -929,7 +939,8 @@ def share_of_same_wrong_results(
 def _results_by_call(results: Results, scope: _Scope) -> _ByCall | None:
     """Return the digest of each call of the functions in the checks of a scope, by call.
 
-    It is None if the results of a check are missing.
+    An example is `{("shape", "total", 0): "8207b457e229:8207b457e229"}`, for the first call of `total` in the check
+    "shape". Return None if the results of a check are missing.
     """
     if not scope.checks <= results.keys():
         return None
@@ -944,8 +955,8 @@ def _results_by_call(results: Results, scope: _Scope) -> _ByCall | None:
 def _is_same_result(mine: str, theirs: str) -> bool:
     """Return whether two calls returned the same result, by the digests of each.
 
-    Each argument has two digests of one result, separated by a colon. One equal pair suffices. Two calls that end
-    Python are not the same: any crash does that.
+    Each argument has two digests of one result. One equal pair suffices: "ab:cd" and "ab:ef" are the same. Two calls
+    that end Python are not the same: any crash does that.
     """
     return mine != ENDED and any(one == other for one, other in zip(mine.split(":"), theirs.split(":"), strict=False))
 

@@ -14,10 +14,10 @@ from grader.model import (
 
 
 def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExercise:
-    """Return a graded exercise in the author's terms: with their path and their cells.
+    """Return a graded exercise with the path and the cells that its author knows.
 
-    It gets the path and the notes of the submission. In messages, lines of a notebook's module become lines of its
-    cells.
+    In messages, lines of a notebook's module become lines of its cells, as `with_cell_lines` replaces them. The
+    exercise gets the path and the notes of the submission.
     """
     own, name = submission.of(graded.exercise), graded.exercise.file_name
     graded = replace(graded, notes=own.notes, place=own.place)
@@ -34,7 +34,7 @@ def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExerci
 def with_cell_lines(text: str, file_name: str, origins: Sequence[tuple[int, int]], label: str = "code cell {}") -> str:
     """Replace the lines of a notebook's module in a text by lines of the notebook's cells.
 
-    Each place such as `double.py, line 7` becomes the name of a cell and the line in that cell.
+    Each place such as "double.py, line 7" becomes "code cell 2, line 1".
 
     Args:
         text: a traceback or a message.

@@ -70,8 +70,8 @@ def lanes_here() -> int:
 def lanes_for(plan: RunPlan, submission: Submission) -> int:
     """Return how many lanes to start for one submission.
 
-    It is one for each five exercises that must run, at least one, and at most one for each core. With `plan.stops` it
-    is one.
+    It is one for each five exercises that must run, such as 2 for 12 exercises; at least one, and at most one for each
+    core. With `plan.stops` it is one.
     """
     return 1 if plan.stops else max(1, min(lanes_here(), len(plan.to_run(submission)) // _FOR_A_LANE))
 

@@ -28,7 +28,7 @@ VOID = "this check is void: everybody gets its points"
 
 @dataclass(frozen=True)
 class WorkResult:
-    """The result of a work.
+    """The result of a work: one exercise of one submission, as it was graded.
 
     Attributes:
         work: the work that was to be graded.
@@ -157,13 +157,19 @@ def graded_so_far(
 
 
 def unreadable_checks_result(exercise: Exercise, problem: str) -> GradedExercise:
-    """Return the result of an exercise whose check files cannot be collected."""
+    """Return the result of an exercise whose check files cannot be collected.
+
+    It has one broken check, which costs the student nothing.
+    """
     check = Check("collection", exercise.id, "The checks of this exercise can be read", category="error")
     return _our_fault(exercise, check, "the checks of this exercise are broken", problem)
 
 
 def lost_machine_result(exercise: Exercise, why: str) -> GradedExercise:
-    """Return the result of an exercise that no machine could grade."""
+    """Return the result of an exercise that no machine could grade.
+
+    It has one broken check, which costs the student nothing.
+    """
     check = Check("machine", exercise.id, "A machine grades this exercise", category="error")
     return _our_fault(exercise, check, "the machines that graded this exercise were lost", why)
 

@@ -173,7 +173,8 @@ def schedule(
 def in_order(works: Iterable[Work], finished: Iterable[WorkResult]) -> Iterator[WorkResult]:
     """Yield final results in the order of their works.
 
-    The results of repeated works come last, as they arrive.
+    If the second work ends first, its result waits for that of the first. The results of repeated works come last, as
+    they arrive.
 
     Args:
         works: the works, in order.

@@ -16,7 +16,10 @@ _MOST_BYTES = 4096
 
 
 def new_secret() -> str:
-    """Return a new secret, as a file or an environment variable holds it."""
+    """Return a new secret, as a file or an environment variable holds it.
+
+    It is a line of 64 hexadecimal digits.
+    """
     return f"{secrets.token_hex(_BYTES)}\n"
 
 

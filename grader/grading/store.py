@@ -105,7 +105,10 @@ class ResultKey:
     mistakes: str
 
     def first_difference(self, other: ResultKey) -> str:
-        """Return a phrase for the first part in which this key differs from another."""
+        """Return a phrase for the first part in which this key differs from another.
+
+        If only the seeds differ, it is "other inputs". If no part differs, it is "graded again".
+        """
         changed = (why for part, why in _REASONS.items() if getattr(self, part) != getattr(other, part))
         return next(changed, "graded again")
 
@@ -211,7 +214,10 @@ def _bytes_or_empty(path: Path | None) -> bytes:
 
 
 def digest_of(*parts: bytes | str) -> str:
-    """Return a digest of several parts, which depends on the length of each part, too."""
+    """Return a digest of several parts, as 32 hexadecimal digits.
+
+    It depends on the length of each part, too: that of "ab" and "c" is another one than that of "a" and "bc".
+    """
     whole = hashlib.sha256()
     for part in (part if isinstance(part, bytes) else as_bytes(part) for part in parts):
         whole.update(f"{len(part)}:".encode())
@@ -337,7 +343,9 @@ class Store:
         ]
 
     def forget(self, exercise: str, judge: str) -> None:
-        """Delete the results of an exercise that certain checks judged.
+        """Delete the results of an exercise that were judged by certain checks.
+
+        The exercise is graded again in the next run.
 
         Args:
             exercise: the id of the exercise.
@@ -526,5 +534,5 @@ def from_bytes(data: bytes) -> str:
 
 
 def utc_now() -> str:
-    """Return the present time in UTC as ISO 8601 text, to the second."""
+    """Return the present time in UTC as ISO 8601 text, such as "2026-11-30T16:57:00+00:00"."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -130,8 +130,8 @@ def add_to_group(groups: dict[str, SimilarSubmissions], author: str, number: int
 def named_groups(groups: Mapping[str, SimilarSubmissions]) -> list[SimilarSubmissions]:
     """Return the groups with names, the largest group first.
 
-    Each name is the beginning of the group's digest. All names have the same length: the smallest from `_SHORTEST_NAME`
-    on at which they differ.
+    The digests "3f9a1..." and "3f9b2..." become the names "3f9a" and "3f9b". All names have the same length: the
+    smallest from `_SHORTEST_NAME` on at which they differ.
 
     Args:
         groups: the groups, by their whole digests.
@@ -166,7 +166,8 @@ _SENTENCE = f"{UNWRITTEN}: say what the mistake is, and what is right instead, i
 def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str], function: str = "") -> str:
     """Return the text of a file with a new wrong answer, made from a student's code.
 
-    Names of people, comments and docstrings are removed.
+    It begins with a sentence that the course's author must write, and the line "caught by: CHECK". If points were lost
+    on several rules, "breaks: C1, C2" is below it. Names of people, comments and docstrings are removed.
 
     Args:
         graded: the exercise as it was graded.
