@@ -187,8 +187,8 @@ def _run_problem(case: Case, graded: GradedExercise) -> str:
 
 
 def _has_full_marks(graded: GradedExercise) -> bool:
-    decided = [row.verdict for row in graded.checks if row.verdict.decided]
-    return bool(decided) and all(verdict is Verdict.PASSED for verdict in decided)
+    verdicts = [row.verdict for row in graded.checks if row.verdict.decided or row.verdict is Verdict.BROKEN]
+    return bool(verdicts) and all(verdict is Verdict.PASSED for verdict in verdicts)
 
 
 def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:

@@ -590,9 +590,13 @@ class Connection:
                 f"{' and '.join(self.without)} (`without` in exercise.yaml); send numbers, text and containers"
             )
         if not is_proxy(value):
+            kind = getattr(getattr(value, "dtype", None), "kind", "")
+            what = f"an object of type {type(value).__name__}"
+            what = "an array of text" if kind in ("U", "S") else what
             raise Unsupported(
-                f"a check cannot send an object of type {type(value).__name__} to student code: write a probe, a "
-                "function that runs beside student code, and make it there"
+                f"a check cannot send {what} to student code: "
+                f"{'send a list of str, or ' if kind == 'U' else ''}write a probe, a function that runs beside student "
+                "code, and make it there"
             )
         target = target_of(value)
         if target.connection is not self:

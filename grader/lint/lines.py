@@ -174,6 +174,7 @@ _OF_PYTHON = ("repr", "str", "format", "hash", "bool", "int", "float", "abs", "r
 """Functions of Python's that see the proxy itself, and nothing of the object in the worker."""
 _UNSENDABLE: dict[ExprKind | None, tuple[str, str]] = {
     ExprKind.LOCAL: ("a function or class of the check file", PROBE),
+    ExprKind.TEXTS: ("an array of text", f"send a list of str, or {PROBE}"),
     ExprKind.MADE: (
         "an object of the check process",
         "`training_step` and `evaluation` make models, optimizers and loaders beside the student's code, `call_seeded` "

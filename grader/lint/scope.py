@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum, auto
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -131,6 +131,8 @@ class ExprKind(Enum):
     """A model, optimizer, loader or generator of the check's own."""
     LOCAL = auto()
     """A function or class of the check file."""
+    TEXTS = auto()
+    """An array of NumPy with text."""
 
 
 _REMOTE = {ExprKind.MODULE, ExprKind.FUNCTION, ExprKind.OBJECT}
@@ -241,9 +243,21 @@ class Scope:
             )
         if (kind is ExprKind.LOCAL and name in self.source.classes) or _MADE.fullmatch(self.source.import_path(call)):
             return ExprKind.MADE
+        if self.source.import_path(call) in ("numpy.array", "numpy.asarray") and _begins_with_text(call.args):
+            return ExprKind.TEXTS
         if name in ("str", "joinpath", "mktemp", "as_posix", "resolve"):
             return _combined_kind({*kinds, self.kind(getattr(call.func, "value", None))})
         return _combined_kind({*kinds, kind} - {ExprKind.FOLDER})
+
+
+def _begins_with_text(args: Sequence[ast.expr]) -> bool:
+    """Return whether the first of some arguments is a list whose first element is a str, at any depth."""
+    first: ast.expr | None = args[0] if args else None
+    while isinstance(first, (ast.List, ast.Tuple)):
+        first = first.elts[0] if first.elts else None
+        if isinstance(first, ast.Constant):
+            return isinstance(first.value, str)
+    return False
 
 
 def _combined_kind(parts: set[ExprKind | None]) -> ExprKind | None:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support import COURSES, WarmGrade
 
@@ -359,7 +360,7 @@ def test_tables_of_pandas_stay_beside_student_code() -> None:
     made = assignment_of(FRAMES)
     assert made is not None
     assert made.files == ["data", "notes.txt"]
-    data = ["data/trees.csv"]
+    data = {"data/trees.csv": b""}
     port = Port(made.test_file(), made.reference(), MODULE, made.points, made.hidden, made.given_code(), data)
     draft = port.draft("Title")
     assert [line for line in draft.shown.splitlines() if "assert " in line] == [
@@ -459,6 +460,24 @@ def test_a_test_loads_data_from_the_folder_of_the_exercise(tmp_path: Path, type_
         '    rows = np.loadtxt(files / "data/rows.csv")\n'
     ) in shown
     right = type_grade("twice", "--submission", str(home / "solutions/01_basics/twice"), cwd=home)
+    assert "All checks that can run here passed." in right.stdout, right.stdout + right.stderr
+
+
+def test_an_array_of_text_from_a_file_stays_beside_student_code(tmp_path: Path, type_grade: WarmGrade) -> None:
+    """A check cannot send it, so such a test runs by a probe, which has the file, too."""
+    home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    cells = nbgrader_cells(
+        "def first(x):\n    return str(x[0])", "names = np.load('names.npy')\nassert first(names) == 'a'",
+        "assert first(np.array(['b'])) == 'b'", "assert first(np.load('numbers.npy')) == '1.0'",
+    )  # fmt: skip
+    (tmp_path / "master.ipynb").write_text(notebook(code("import numpy as np"), *cells))
+    np.save(tmp_path / "names.npy", np.array(["a"]))
+    np.save(tmp_path / "numbers.npy", np.ones(1))
+    ran = type_grade("new", "01_basics/first", "--from", str(tmp_path / "master.ipynb"), cwd=home)
+    assert "ported 3 tests: 1 shown, 2 hidden, 2 by a probe" in ran.stdout, ran.stdout + ran.stderr
+    (tmp_path / "in").mkdir()
+    shutil.copy(home / "solutions/01_basics/first/first.py", tmp_path / "in")
+    right = type_grade("first", "--submission", str(tmp_path / "in"), cwd=home)
     assert "All checks that can run here passed." in right.stdout, right.stdout + right.stderr
 
 

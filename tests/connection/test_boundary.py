@@ -238,6 +238,8 @@ def test_objects_of_the_check_do_not_cross(student: Student) -> None:
         for given in (value, [value]):
             with pytest.raises(Unsupported, match="write a probe, a function that runs beside student code"):
                 student.same(given)
+    with pytest.raises(Unsupported, match="cannot send an array of text to student code: send a list of str, or write"):
+        student.same(np.array(["a"]))
 
 
 def test_objects_are_dropped_with_their_proxies(student: Student) -> None:

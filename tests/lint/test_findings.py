@@ -57,6 +57,7 @@ CERTAIN = {
     "student.f(lambda a: a)": "probe",
     "student.f(x, key=helper)": "probe",
     "student.f([torch.sin], x)": "probe",
+    "names = np.array(['a', 'b'])\nstudent.f(names, x)": "send a list of str",
     "student.f(F.relu, x)": "probe",
     "student.f(nn.Linear, x)": "probe",
     "student.f(math.cos)": "probe",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import numpy as np
 
 from grader.course.load import MOST_DATA_MB
 from grader.lint.scope import CheckSource
@@ -14,6 +17,7 @@ _FILES = re.compile(
     r"torch\.load|numpy\.(load|loadtxt|genfromtxt|fromfile)|(pandas|polars|geopandas)\.read_\w+|(io\.)?open(_code)?"
     r"|PIL\.Image\.open|(matplotlib\.(pyplot|image)|imageio|skimage\.io)\.imread"
 )
+_NPY = b"\x93NUMPY"
 _DATA = r"[\w-][\w.-]*(/[\w-][\w.-]*)*"
 """A name that `files:` of exercise.yaml takes."""
 
@@ -85,6 +89,16 @@ def read_data_files(
                 "folder, and list it under `files:`"
             )
     return {name: (folder / name).read_bytes() for name in sizes}, left_out
+
+
+def holds_text(content: bytes) -> bool:
+    """Return whether a data file is an array of NumPy that cannot be sent to student code, such as one of text."""
+    if not content.startswith(_NPY):
+        return False
+    try:
+        return np.load(io.BytesIO(content), mmap_mode=None).dtype.kind not in "biufc"
+    except (ValueError, OSError):  # of objects, which NumPy does not load, or cut
+        return True
 
 
 def literals_for_student_code(checks: str) -> str:

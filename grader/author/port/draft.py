@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from grader.author.port.assignment import Assignment
+from grader.author.port.data_files import holds_text
 from grader.author.port.frames import imports_data_frames, names_of_tables
 from grader.author.port.rewrite import WORDS, Tests, with_helpers, without_leftovers
 from grader.author.port.stubs import DOCSTRING, Given, stubs_of, with_docstring
@@ -140,7 +141,7 @@ class Port:
         points: the points of the tests, by name; a test that is not named has one point.
         hidden: the names of the tests that students do not see; None if nothing says it.
         given: the code that students get besides the stubs.
-        data: names of the data files that students have, which code beside student code can read.
+        data: the contents of the data files that students have, by name; code beside student code can read them.
         notebook: the notebook that the file was made of; None without one.
 
     Raises:
@@ -155,17 +156,17 @@ class Port:
         points: Mapping[str, Fraction] | None = None,
         hidden: Collection[str] | None = None,
         given: str = "",
-        data: Collection[str] = (),
+        data: Mapping[str, bytes] | None = None,
         notebook: Assignment | None = None,
     ) -> None:
         self._reference = reference
-        self._known_hidden, self._given, self._data = hidden, given, data
+        self._known_hidden, self._given, self._data = hidden, given, data or {}
         self._titles = notebook.titles() if notebook else {}
         self._plain = plain = Tests(
             text,
             {item.name for item in top_statements(reference)} if reference else (),
             module,
-            data,
+            self._data,
             self._titles,
         )
         helpers = [f"{HELPERS}{word}" for word in WORDS]
@@ -314,14 +315,15 @@ class Port:
     def _tests_for_probe(self, whole: str) -> Iterator[str]:
         """Yield the tests that must run in the worker, beside student code.
 
-        The linter reports them, or they need an object that a check cannot get: a gradient, a table of pandas, a figure
-        of matplotlib.
+        The linter reports them, or they need an object that a check cannot get or send: a gradient, a table of pandas,
+        a figure of matplotlib, an array of text from a file.
 
         Args:
             whole: the source of a check file with all of the tests.
         """
         known = top_statements(self._reference)
         frames, tables = imports_data_frames([*self._plain.items, *known]), names_of_tables(known) if known else None
+        texts = [name for name, content in self._data.items() if holds_text(content)]
         lines = {finding.line for finding in findings(whole) if not _STAYS.search(str(finding))}
         functions = [node for node in ast.parse(whole).body if isinstance(node, Function)]
         flagged = {
@@ -340,6 +342,7 @@ class Port:
                 or (frames and self._plain.needs_data_frames(test, others, tables))
                 or self._plain.draws_figures(needed)
                 or any(modules_among(item.node, self._data) for item in needed)
+                or self._plain.loads_one_of(test, texts)
             ):
                 yield test
 

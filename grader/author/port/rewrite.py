@@ -226,6 +226,10 @@ class Tests:
         names = {name for name, task in self._names.items() if tables is None or task in tables}
         return needs_data_frames(node, others, self._source, self._names, names)
 
+    def loads_one_of(self, test: str, files: Collection[str]) -> bool:
+        """Return whether a test loads one of these data files by a name that stands in it."""
+        return any(first_literal(call) in files for call in self._loads_of_data(self.tests[test].node))
+
     def draws_figures(self, items: Sequence[TopStatement]) -> bool:
         """Return whether one of these statements uses a package that draws figures, such as matplotlib."""
         return draws_figures(items, self._source)
