@@ -21,8 +21,9 @@ A function that uses another one of the submission's may fail only because that 
 named for the first only if it explains the failures of both, or if a known mistake that explains the other's leaves the
 reference's function right, which uses it, too.
 
-A copy without wrong answers has them sealed. An exercise that has neither is compared with nothing, so nothing of it is
-run again.
+A copy without wrong answers has them sealed, and no reference, which is needed to make all calls of a check: there, a
+mistake is named only if it explains all failures of a function. An exercise that has neither is compared with nothing,
+so nothing of it is run again.
 """
 
 from __future__ import annotations
