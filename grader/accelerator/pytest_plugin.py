@@ -9,17 +9,19 @@ simulates; the other one does nothing.
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from grader.accelerator.refusals import REFUSED
 from grader.accelerator.sim.gpus import NAMES
+from grader.accelerator.tools.arguments import parse_count, parse_gib
 from grader.accelerator.tools.missing_packages import note_missing
 
 if "GRADER_ACCELERATOR" in os.environ:
@@ -59,16 +61,20 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         help=f"simulate CUDA, so that tests that need a GPU run without one: {_ANY} for a device of no kind, or "
         f"{', '.join(NAMES)}; {_OFF} for none, also where the ini file names one",
     )
-    group.addoption("--accelerator-devices", metavar="N", type=int, help="how many devices there are; 1")
-    group.addoption("--accelerator-memory", metavar="GIB", type=int, help="how much memory each has; that of the GPU")
+    group.addoption("--accelerator-devices", metavar="N", type=parse_count, help="how many devices there are; 1")
+    group.addoption(
+        "--accelerator-memory", metavar="GIB", type=parse_gib, help="how much memory each has; that of the GPU"
+    )
     group.addoption(
         "--accelerator-revive",
         action="store_true",
         help="after a device-side assert, let the next test have a device that works; on CUDA none works any more",
     )
     parser.addini("accelerator", "the GPU that is simulated, as --accelerator says", default="")
-    parser.addini("accelerator_devices", "how many devices there are", default="1")
-    parser.addini("accelerator_memory", "the GiB of memory of each", default="")
+    # In a TOML file, numbers are numbers; an older pytest knows strings only.
+    number: Any = "int" if pytest.version_tuple >= (8, 4) else None
+    parser.addini("accelerator_devices", "how many devices there are", type=number, default=None)
+    parser.addini("accelerator_memory", "the GiB of memory of each", type=number, default=None)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -82,13 +88,21 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         return
     from grader.accelerator.tools.child_processes import enable_for_all
 
-    options = early_config.known_args_namespace
+    devices = _number_of_option(early_config, "accelerator_devices", parse_count) or 1
+    gib = _number_of_option(early_config, "accelerator_memory", parse_gib)
     try:
-        devices = options.accelerator_devices or int(early_config.getini("accelerator_devices"))
-        gib = options.accelerator_memory or int(early_config.getini("accelerator_memory") or 0) or None
         enable_for_all("" if gpu == _ANY else gpu, devices, gib)
     except (ValueError, RuntimeError) as error:
         raise pytest.UsageError(f"simulated CUDA: {error}") from None
+
+
+def _number_of_option(config: pytest.Config, name: str, parse: Callable[[str], int]) -> int | None:
+    """Return the number of an option, or of the key of the ini file with the same name; None if neither is set."""
+    given = getattr(config.known_args_namespace, name)
+    try:
+        return given or (None if (found := config.getini(name)) is None else parse(str(found)))
+    except (ValueError, TypeError, argparse.ArgumentTypeError) as error:
+        raise pytest.UsageError(f"simulated CUDA: {name}: {error}") from None
 
 
 def _is_first_copy(manager: pytest.PytestPluginManager) -> bool:
@@ -206,9 +220,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """
     if _simulated_gpu(config):
         counts = config.stash[_COUNTS]
-        words = [_number_of(counts[name], name) for name in _SUMMARY if name != _REVIVED or counts[name]]
+        words = [_count_text(counts[name], name) for name in _SUMMARY if name != _REVIVED or counts[name]]
         terminalreporter.write_line(f"simulated CUDA: {', '.join(words)}")
 
 
-def _number_of(count: int, name: str) -> str:
+def _count_text(count: int, name: str) -> str:
     return f"{count:,} {_SUMMARY[name] if count == 1 else name}"

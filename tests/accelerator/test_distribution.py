@@ -90,6 +90,12 @@ def test_everything_of_the_plugin(installed: Path, tmp_path: Path) -> None:
     # A refusal is counted where it is raised, not by what a test says of it.
     assert "0 races, 2 refusals, 1 revived device\n" in printed, printed
     assert "simulated CUDA: " not in run_pytest(installed, tmp_path, "--accelerator", "none", "--collect-only")
+    # In pytest's own table of a TOML file, numbers are numbers.
+    ini = '[tool.pytest]\naccelerator = "l4"\naccelerator_devices = 2\naccelerator_memory = 1\n'
+    (tmp_path / "pyproject.toml").write_text(ini, encoding="utf-8")
+    assert "1 passed" in run_pytest(installed, tmp_path, "-k", "the_device")
+    for devices in ("0", "17", "two"):
+        assert not run_pytest(installed, tmp_path, "--accelerator-devices", devices)
 
 
 def test_the_package_names_nothing_of_the_grader(installed: Path) -> None:

@@ -1,6 +1,7 @@
 """Programs around the device: the launcher, child processes, virtual time, costs by line.
 
 launcher          runs a program with a simulated CUDA
+arguments         numbers in options of the launcher and of the plugin for pytest
 child_processes   gives the device to processes that the program starts
 virtual_time      lets programs read the virtual clock
 line_costs        virtual time by line of a program

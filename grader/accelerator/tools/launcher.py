@@ -23,6 +23,7 @@ from grader.accelerator.sim.machine import Machine
 from grader.accelerator.sim.memory import size_text
 from grader.accelerator.sim.program_lines import PACKAGE
 from grader.accelerator.timeline import time_text, write_trace
+from grader.accelerator.tools.arguments import parse_count, parse_gib
 from grader.accelerator.tools.child_processes import enable_for_all
 from grader.accelerator.tools.line_costs import Ledger
 from grader.accelerator.tools.missing_packages import note_missing
@@ -72,8 +73,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--virtual-time", action="store_true", help="clocks that the program reads are virtual")
     parser.add_argument("--spec", metavar="NAME", default="", help=f"imitate a GPU: {', '.join(NAMES)}")
-    parser.add_argument("--devices", metavar="N", type=_parse_count, default=1, help="how many devices there are; 1")
-    parser.add_argument("--memory", metavar="GIB", type=_parse_gib, help="how much memory each device has")
+    parser.add_argument("--devices", metavar="N", type=parse_count, default=1, help="how many devices there are; 1")
+    parser.add_argument("--memory", metavar="GIB", type=parse_gib, help="how much memory each device has")
     parser.add_argument("--trace", metavar="FILE", help="write what happened, for ui.perfetto.dev")
     parser.add_argument(
         "-m",
@@ -86,18 +87,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("script", nargs="?", help="the program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what it is given")
     return parser
-
-
-def _parse_count(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 16:
-        raise argparse.ArgumentTypeError(f"from 1 to 16, not {text}")
-    return int(text)
-
-
-def _parse_gib(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"a whole number of GiB, at least 1, not {text}")
-    return int(text)
 
 
 def _compile_script(script: Path) -> types.CodeType:
