@@ -288,6 +288,14 @@ PATTERNS = {
         '    """F"""\n    import math as m, numpy as np\n    assert_values(student.f(1), np.ones(2))\n'
         "    print(student.f(2))\n    print('a'); student.f(3)\n"
     ),
+    "def test_f():\n    pytest.raises(ValueError, f, 1, k=2)\n    if f:\n"
+    "        pytest.raises(KeyError, lambda: f(3)[1])\n    x = 1; pytest.raises(OSError, f)\n": (
+        "    with pytest.raises(ValueError):\n        student.f(1, k=2)\n    if student.f:\n"
+        "        with pytest.raises(KeyError):\n            student.f(3)[1]\n"
+        "    x = 1; pytest.raises(OSError, student.f)\n"
+    ),
+    "import unittest\n\n\nclass TestF(unittest.TestCase):\n    def test_f(self):\n"
+    "        self.assertRaises(ValueError, f, 1)\n": "    with pytest.raises(ValueError):\n        student.f(1)\n",
     "def test_f():\n    assert f(1) == pytest.approx(-2 / 3)\n    assert f(2) == pytest.approx([2.0])\n": (
         "    assert_values(student.f(1), -2 / 3, rtol=1e-6, atol=1e-12)\n"
         "    assert student.f(2) == pytest.approx([2.0])\n"

@@ -60,6 +60,10 @@ def convert_to_pytest(text: str) -> str:
             ):
                 edits.replace(node, ast.unparse(plain))
                 used.append(ast.unparse(plain))
+            case ast.Expr(value=ast.Call() as call) if inside := _called_inside(call, self_names, source):
+                if not edits.text_before(node).strip():
+                    edits.replace(node, f"{inside[0]}\n{' ' * (node.col_offset + 4)}{inside[1]}")
+                    used.append(inside[0])
             case ast.Call() if (name := _assert_name(node, self_names, source)) in _RAISES:
                 edits.replace(node.func, _RAISES[name])
                 used.append(_RAISES[name])
@@ -72,6 +76,23 @@ def convert_to_pytest(text: str) -> str:
     if needed and first is not None:
         edits.insert_above(first, "".join(f"import {name}\n" for name in needed))
     return edits.result()
+
+
+def _called_inside(call: ast.Call, self_names: dict[int, str], source: CheckSource) -> tuple[str, str] | None:
+    """Return the lines of a `with` block that replaces a call such as `assertRaises(ValueError, f, 1)`.
+
+    In the block the call of `f` is one of student code. Return None for any other call.
+    """
+    name = _assert_name(call, self_names, source)
+    function = _RAISES.get(name) or (source.import_path(call) if source.import_path(call) in _RAISES.values() else "")
+    match call.args:
+        case [error, ast.Lambda(body=body)]:
+            inside = ast.unparse(body)
+        case [error, ast.Name() | ast.Attribute() as called, *args]:
+            inside = ast.unparse(ast.Call(called, args, call.keywords))
+        case _:
+            return None
+    return (f"with {function}({ast.unparse(error)}):", inside) if function else None
 
 
 def _imports(tree: ast.Module, name: str) -> bool:

@@ -38,6 +38,10 @@ class Edits:
         """Return the source of a node as it was written."""
         return self._bytes[self.start(node) : self.end(node)].decode()
 
+    def text_before(self, node: _Node) -> str:
+        """Return the source of the line before a node."""
+        return self._bytes[self._starts[node.lineno - 1] : self.start(node)].decode()
+
     def replace(self, node: _Node, new: str) -> None:
         """Replace a node by new source."""
         self._edits.append((self.start(node), self.end(node), new))
