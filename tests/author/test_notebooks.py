@@ -751,6 +751,27 @@ def test_a_question_of_nbgrader_begins_at_the_last_heading_above_its_solution() 
     assert made.pictures == ["attachment:1.png"]
 
 
+def test_cells_are_read_as_otter_reads_them(tmp_path: Path) -> None:
+    """Lines to be ignored, words in a solution that students get, and files that only students have."""
+    solution = (
+        "# BEGIN IGNORE\nz = 1\n# END IGNORE\ndef f(x):\n    y = x # SOLUTION\n    show(y) # IGNORE\n"
+        "    return y # SOLUTION"
+    )
+    cells = otter_question("name: q", code(solution), code("import extra\nassert f(extra.ONE) == 1"))
+    words = raw("Then call it.", "markdown") | {"metadata": {"tags": ["otter_include"]}}
+    other = raw("The trick is not to do anything.", "markdown")
+    given = code("k = 2 # IGNORE\nm = 3")
+    config = raw("# ASSIGNMENT CONFIG\nfiles: [a.csv]\nstudent_files: [b.csv]")
+    made = assignment_of(notebook(config, given, *cells[:3], words, other, *cells[3:]))
+    assert made is not None
+    assert made.code == ["m = 3", "def f(x):\n    y = x\n    return y"]
+    assert made.skeletons == {"f": "def f(x):\n    raise NotImplementedError  # TODO\n"}
+    assert made.questions["test_q"].lines == ["Then call it."]
+    assert made.files == ["a.csv", "b.csv"]
+    (tmp_path / "extra.py").write_text("ONE = 1\n")
+    assert made.modules(tmp_path) == ["extra.py"]
+
+
 def nbgrader_cells(solution: str, *tests: str, points: int = 2) -> list[dict[str, Any]]:
     """A cell with a solution of nbgrader, and a cell for each test; "@" stands between a shown and a hidden part."""
     marks = "\n### BEGIN HIDDEN TESTS\n{}\n### END HIDDEN TESTS\n"

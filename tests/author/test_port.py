@@ -288,6 +288,9 @@ PATTERNS = {
         '    """F"""\n    import math as m, numpy as np\n    assert_values(student.f(1), np.ones(2))\n'
         "    print(student.f(2))\n    print('a'); student.f(3)\n"
     ),
+    "def test_f():\n    def same(f: int) -> int:\n        return f\n    assert same(f) and (lambda f: f)(f)\n": (
+        "        return f\n    assert same(student.f) and (lambda f: f)(student.f)\n"
+    ),
     "def test_f():\n    pytest.raises(ValueError, f, 1, k=2)\n    if f:\n"
     "        pytest.raises(KeyError, lambda: f(3)[1])\n    x = 1; pytest.raises(OSError, f)\n": (
         "    with pytest.raises(ValueError):\n        student.f(1, k=2)\n    if student.f:\n"

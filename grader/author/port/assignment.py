@@ -276,7 +276,7 @@ class Assignment:
         for question in self.by_hand:
             points = float(question.points or 0)
             what = "its rule has `by: staff`" if points else "it has no points, and so no rule"
-            yield f"{question.name} ({points:g} points) is graded by a person: {what}"
+            yield f"{question.name} ({points:g} point{'s' * (points != 1)}) is graded by a person: {what}"
         if self.pictures:
             shown = ", ".join(dict.fromkeys(self.pictures))
             yield f"questions show pictures ({shown}), which a task cannot: put them on a page, or describe them"
@@ -323,7 +323,8 @@ class Assignment:
 
         Files that one of these files imports are among them.
         """
-        found, texts = dict[str, None](), [item.text for item in self._items() if imported_names(item.node)]
+        items = [*self._items(), *(item for test in self._all_tests.values() for item in top_statements(test))]
+        found, texts = dict[str, None](), [item.text for item in items if imported_names(item.node)]
         while texts:
             nodes = [node for node in ast.walk(ast.parse(texts.pop())) if isinstance(node, ast.Import | ast.ImportFrom)]
             names = {f"{root}.py" for node in nodes for root in missing_packages(node)} - found.keys()

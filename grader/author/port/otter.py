@@ -17,6 +17,10 @@ from grader.lint.scope import parameters
 _PROMPT = re.compile(r'^[ \t]*""" # BEGIN PROMPT\n.*?""";? # END PROMPT[ \t]*\n?', re.MULTILINE | re.DOTALL)
 _CONFIG = re.compile(r'^""" # BEGIN TEST CONFIG\n(.*?)""" # END TEST CONFIG[ \t]*\n?', re.DOTALL)
 _IGNORE = "# IGNORE"
+_IGNORED = re.compile(
+    r"^[ \t]*# BEGIN IGNORE[^\n]*\n.*?^[ \t]*# END IGNORE[^\n]*(\n|\Z)|^[^\n]*# IGNORE[ \t]*(\n|\Z)", re.M | re.DOTALL
+)
+"""What the notebook alone runs."""
 _NUMPY = re.compile(r"(?:np|numpy)\.(?:(True|False)_|(?:float|int|uint|bool|str)\d*_?\((.*)\))", re.DOTALL)
 """A scalar, as NumPy 2 shows it."""
 _SIZE = re.compile(r"torch\.Size\((\[[\d, ]*\])\)")
@@ -29,11 +33,12 @@ def read_otter(rows: Sequence[Row]) -> Assignment:
     It has the code, the tests, the points, and notes on what a person grades.
     """
     reader = _OtterReader()
-    for number, (kind, source, _, cell) in enumerate(rows, 1):
+    for number, (kind, source, metadata, cell) in enumerate(rows, 1):
         if kind == "code":
             reader.read_code(source, number, cell)
         else:
-            reader.read_text(source, is_markdown=kind == "markdown")
+            is_included = "otter_include" in metadata.get("tags", ())
+            reader.read_text(source, is_markdown=kind == "markdown", is_included=is_included)
     reader.made.leave_out_words_between()
     return reader.made
 
@@ -52,15 +57,20 @@ class _OtterReader:
         self._question = Question()
         self._own = dict[str, Fraction | None]()  # of the tests of the question
 
-    def read_text(self, source: str, *, is_markdown: bool) -> None:
+    def read_text(self, source: str, *, is_markdown: bool, is_included: bool) -> None:
         """Record a cell that is not code: a mark with settings, the words of a question, or files.
 
         A mark begins or ends a part of the notebook. The files are those of otter's configuration.
+
+        Args:
+            source: the source of the cell.
+            is_markdown: True if it is Markdown.
+            is_included: True if students get the cell although it stands in a solution.
         """
         match otter_mark(source):
             case None if _is_configuration(source):
                 self.made.files += _files_listed(source)
-            case None if is_markdown and self._part == "QUESTION":
+            case None if is_markdown and (self._part == "QUESTION" or (self._settings and is_included)):
                 self.made.add_words(source)
             case None if is_markdown and self._part == "SOLUTION" and self._settings.get("manual"):
                 self._add_model_answer(source)
@@ -92,7 +102,7 @@ class _OtterReader:
         if self._part == "PROMPT":
             return
         if not self._part and not self._settings:
-            self.made.add_given_cell(_PROMPT.sub("", source), number)
+            self.made.add_given_cell(_IGNORED.sub("", _PROMPT.sub("", source)), number)
             return
         code = python_of_cell(source, number)
         if self._part == "TESTS":
@@ -100,7 +110,7 @@ class _OtterReader:
             name = self.made.add_test(str(self._settings.get("name", "cell")), test, is_hidden=is_hidden)
             self._own[name] = points
             return
-        code = _PROMPT.sub("", code)
+        code = _IGNORED.sub("", _PROMPT.sub("", code))
         if self._part == "SOLUTION" and self._settings.get("manual"):
             self._add_model_answer(code)
         self.made.add_code(code, is_solution=self._part == "SOLUTION")
@@ -226,5 +236,7 @@ def _is_configuration(source: str) -> bool:
 def _files_listed(source: str) -> list[str]:
     """Return the files and folders that a cell with otter's configuration lists."""
     _, _, rest = source.replace("```", "").strip().partition("\n")
-    files = _settings_in(f"\n{rest}").get("files")
-    return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
+    settings = _settings_in(f"\n{rest}")
+    lists = [settings.get(key) for key in ("files", "student_files")]
+    names = (name for files in lists if isinstance(files, list) for name in files)
+    return [name for name in names if isinstance(name, str)]

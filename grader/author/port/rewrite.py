@@ -186,10 +186,18 @@ class Tests:
         """
         nodes = list(ast.walk(function))
         own = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-        own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        own |= _all_parameters(function) if isinstance(function, (Function, ast.Lambda)) else set()
+        # A parameter of a helper inside of the function hides a name only there.
+        inner = [node for node in nodes if isinstance(node, (Function, ast.Lambda)) and node is not function]
+        hidden = {
+            id(node)
+            for helper in inner
+            for node in ast.walk(helper)
+            if isinstance(node, ast.Name) and node.id in _all_parameters(helper)
+        }
         for node in (node for statement in getattr(function, "body", ()) for node in ast.walk(statement)):
             match node:
-                case ast.Name(id=name) if name in self._names and name not in own:
+                case ast.Name(id=name) if name in self._names and name not in own and id(node) not in hidden:
                     yield node, self._names[name]
                 case ast.Attribute(value=ast.Name(id=module), attr=name) if module in self._modules:
                     yield node, name
@@ -511,6 +519,11 @@ class Tests:
         short = name.removeprefix("test").strip("_")
         taken = short in {*self._names.values(), *self._helpers} or keyword.iskeyword(short)
         return f"try_{short}" if taken or not short.isidentifier() else short
+
+
+def _all_parameters(function: Function | ast.Lambda) -> set[str]:
+    """Return the names of all parameters of a function, those of `*args` and `**named` among them."""
+    return {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
 
 
 def is_seed_call(node: ast.stmt) -> bool:
