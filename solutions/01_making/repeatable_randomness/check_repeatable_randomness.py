@@ -47,9 +47,9 @@ def drawn(student, name, seed):
 def looks_uniform(numbers, what):
     """Thousands of numbers: in [0, 1), nearly all different, a tenth of them in each tenth."""
     assert_true(bool(((numbers >= 0) & (numbers < 1)).all()), f"{what} has numbers outside of [0, 1)")
+    assert_true(numbers.unique().numel() > 0.9 * numbers.numel(), f"{what} repeats numbers; each element has its own")
     tenths = torch.histc(numbers, 10, 0, 1) / numbers.numel()
     assert_true(bool(((tenths - 0.1).abs() < 0.03).all()), f"{what} is not uniform in [0, 1)")
-    assert_true(numbers.unique().numel() > 0.9 * numbers.numel(), f"{what} repeats numbers; each element has its own")
 
 
 @check("C1", share=17, try_this="w = weights([(100, 100)], 1)[0]; w.mean(), w.std(), w.abs().max()")

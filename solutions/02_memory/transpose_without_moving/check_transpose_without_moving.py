@@ -78,7 +78,7 @@ def check_no_memory(student, rng):
         asked, twin = t.mT.clone() if sizes == (4, 6) else t.clone(), t.clone()
         yours = function(t, *dims)
         if allclose(yours, asked):  # wrong numbers are for other checks
-            assert_view(yours, after_call(t), "the result of `swap` or `flip_last`", "t")
+            assert_view(yours, after_call(t), f"the result of `{function}`", "t")
             assert_no_new_storage(function, twin, *dims)
 
 
