@@ -112,7 +112,7 @@ def test_a_module_that_is_not_there() -> None:
 
 
 _TRAINING = """\
-import os, torch, torch.distributed as dist
+import copy, os, torch, torch.distributed as dist
 from torch import nn
 
 dist.init_process_group("nccl")
@@ -228,6 +228,44 @@ with dist._coalescing_manager(device=torch.device("cuda", rank), async_ops=True)
     dist.irecv(message, 1 - rank)
 together.wait()
 assert (sums[0].item(), sums[1].item(), message.item()) == (2, 2, 2)
+
+# It divides sums of integers, rounding to 0, and moves fp8; it has no int16, and takes nothing of the CPU.
+for collective, other in ((dist.all_reduce, None), (lambda one, how: dist.reduce(one, 0, how), 1)):
+    whole = torch.tensor([rank + 2, -rank - 2], device="cuda")
+    collective(whole, dist.ReduceOp.AVG)
+    assert rank == other or whole.tolist() == [2, -2]
+part, whole = torch.empty(1, dtype=torch.int64, device="cuda"), torch.full((2,), 3 + rank, device="cuda")
+dist.reduce_scatter_tensor(part, whole, dist.ReduceOp.AVG)
+assert (part.tolist(), whole.tolist()) == ([3], [3 + rank] * 2)
+small = [torch.empty(1, device="cuda").to(torch.float8_e5m2) for _ in range(2)]
+dist.all_gather(small, torch.full((1,), rank + 1.0, device="cuda").to(torch.float8_e5m2))
+assert [one.float().item() for one in small] == [1, 2]
+for call, error, words in (
+    (lambda: dist.all_reduce(part.bool(), dist.ReduceOp.AVG), TypeError, "Cannot use ReduceOp.AVG with boolean inputs"),
+    (lambda: dist.all_reduce(part.short()), TypeError, "data type is not supported for NCCL process group: Short"),
+    (lambda: dist.all_gather([torch.empty(1)] * 2, torch.ones(1, device="cuda")), ValueError, "must be CUDA and dense"),
+):
+    try:
+        call()
+    except error as caught:
+        assert words in str(caught)
+    else:
+        raise AssertionError(words)
+
+# The older FSDP splits parameters that are views, of which some may not be changed in place.
+from torch.distributed.fsdp import FullyShardedDataParallel
+plain = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))
+sharded = FullyShardedDataParallel(copy.deepcopy(plain).cuda(), use_orig_params=False)
+losses = []
+for model, device in ((plain, "cpu"), (sharded, "cuda")):
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    for _ in range(3):
+        loss = model(torch.ones(2, 4, device=device)).square().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    losses.append(loss.item())
+assert abs(losses[0] - losses[1]) < 1e-4, losses
 dist.barrier(dist.new_group(backend="gloo"))  # it is PyTorch's own, whose arguments depend on the version
 os.write(1, f"{dist.get_backend()} {rank}\\n".encode())
 dist.destroy_process_group()

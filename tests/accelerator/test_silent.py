@@ -851,3 +851,14 @@ def test_a_number_on_another_device_fills() -> None:
     assert counted("syncs") == (1,)
     with raises(RuntimeError, "masked_fill_: Expected inputs to be on same device"):
         torch.zeros(2).masked_fill_(torch.tensor([True, False]), number)
+
+
+@in_mode("cuda")
+def test_a_second_stream_begins_beside_a_view_that_must_not_change() -> None:
+    """One of several views whose base was changed in place has no node, as FSDP leaves them; a stream can be made."""
+    base = torch.ones(4, device="cuda", requires_grad=True) * 1
+    first, _ = base.split(2)
+    base.add_(1)
+    with raises(RuntimeError, "is a view and its base or another view of its base has been modified inplace"):
+        assert first.is_leaf
+    assert torch.cuda.Stream().query()

@@ -26,7 +26,7 @@ def record_accumulator_streams(tensors: Iterable[Any] | None = None) -> None:
             while the program has used no second stream.
     """
     found = gc.get_objects() if tensors is None else tensors
-    leaves = [one for one in found if issubclass(type(one), SimTensor) and one.is_leaf and one.requires_grad]
+    leaves = [one for one in found if issubclass(type(one), SimTensor) and _is_leaf_with_gradient(one)]
     if not leaves:
         return
     streams = the_machine().here.streams
@@ -36,3 +36,14 @@ def record_accumulator_streams(tensors: Iterable[Any] | None = None) -> None:
             # A tensor knows its node, and only a graph shows it to Python.
             view: Any = torch.Tensor.view_as(leaf, leaf)
             record_streams_of_accumulator(view.grad_fn.next_functions[0][0], streams)
+
+
+def _is_leaf_with_gradient(tensor: torch.Tensor) -> bool:
+    """Return whether a tensor is a leaf that requires a gradient.
+
+    The `is_leaf` of a view that may not be changed in place raises if its base was changed; such a view is not a leaf.
+    """
+    try:
+        return tensor.is_leaf and tensor.requires_grad
+    except RuntimeError:
+        return False

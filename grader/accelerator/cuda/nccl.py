@@ -16,8 +16,8 @@ from typing import Any, ClassVar, cast
 import torch
 import torch.distributed as dist
 
-from grader.accelerator.core.tensor import SimTensor
-from grader.accelerator.refusals import refusing_function
+from grader.accelerator.core.tensor import LEGACY, SimTensor
+from grader.accelerator.refusals import refusal, refusing_function
 from grader.accelerator.sim.clock import OF_COLLECTIVES
 from grader.accelerator.sim.machine import Machine, the_machine
 from grader.accelerator.sim.races import VectorClock
@@ -52,6 +52,14 @@ _DUPLICATE = (
     "detected : rank {rank} and rank {other} both on CUDA device {device}"
 )
 
+
+_EIGHTS = (torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz)
+
+_DTYPES = {
+    *(torch.int8, torch.uint8, torch.int32, torch.int64, torch.bool, *_EIGHTS),
+    *(torch.float16, torch.bfloat16, torch.float32, torch.float64),
+}
+"""The dtypes that NCCL has; complex numbers go as two real ones."""
 
 _OTHER_NUMBER = "Tensor input and output of _broadcast_oop must have the same number of elements "
 """What NCCL says in `all_gather` of several sizes, which it does by a broadcast of each part."""
@@ -263,6 +271,8 @@ def run_collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     _check_tensors(name, args)
     if name in _WHOLES:
         _check_sizes(name, args[0], args[1], nccl.size())
+    if "reduce" not in name:
+        inner = [_as_bytes(arg) for arg in inner]
     if name in _FLAT:
         inner = [arg.view(-1) if isinstance(arg, torch.Tensor) and arg.is_contiguous() else arg for arg in inner]
     nbytes = sum(tensor._inner.numel() * tensor._inner.element_size() for tensor in tensors)
@@ -315,15 +325,23 @@ def _run_if_gloo_refuses(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
 
 
 def _check_tensors(name: str, args: Any) -> None:
-    """Raise `ValueError` unless all tensors are dense and contiguous, as NCCL demands.
+    """Raise unless all tensors are on the device, dense and contiguous, and have dtypes that NCCL has.
 
     Sends and receives only warn of a tensor that is not contiguous. The errors are those of `check_gpu_single_tensor`
-    in ProcessGroupNCCL.cpp.
+    and `getNcclDataType` in ProcessGroupNCCL.cpp.
     """
+    for tensor in _all_tensors(args):
+        if not isinstance(tensor, SimTensor):
+            raise ValueError("Tensors must be CUDA and dense")
+        if tensor.dtype not in _DTYPES and not tensor.dtype.is_complex:
+            word = LEGACY.get(tensor.dtype, str(tensor.dtype).removeprefix("torch."))
+            raise TypeError(f"Input tensor data type is not supported for NCCL process group: {word}")
+        if tensor.dtype in _EIGHTS and "reduce" in name:
+            raise refusal(f"NCCL's reduction of {tensor.dtype} is not supported on the simulated device: use float32.")
     given = [item for arg in args for item in (arg if isinstance(arg, (list, tuple)) else [arg])]
     for tensor in given:
         if not isinstance(tensor, SimTensor):
-            continue  # lists of outputs are looked at otherwise
+            continue  # lists of outputs may have parts that are not contiguous
         if tensor._inner.layout is not torch.strided:
             raise ValueError("Tensors must be CUDA and dense")
         if not any(tensor._inner.is_contiguous(memory_format=one) for one in _FORMATS.get(tensor.dim(), _PLAIN)):
@@ -390,6 +408,33 @@ def finished_work() -> Any:
     done.set_result([])
     core: Any = torch._C._distributed_c10d
     return core._create_work_from_future(done)
+
+
+def _all_tensors(value: Any) -> list[torch.Tensor]:
+    """Return the tensors of an argument, or of lists in it."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [one for item in value for one in _all_tensors(item)] if isinstance(value, (list, tuple)) else []
+
+
+def _as_bytes(value: Any) -> Any:
+    """Return tensors in fp8, which gloo does not know, as tensors of bytes on the same memory; others as they are."""
+    if isinstance(value, torch.Tensor):
+        return value.view(torch.uint8) if value.dtype in _EIGHTS else value
+    return [_as_bytes(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def averages_integers(operation: Any, tensors: Sequence[torch.Tensor]) -> bool:
+    """Return whether a reduction is AVG of integers: NCCL divides the sum, rounding to 0, and gloo lacks it.
+
+    Raises:
+        TypeError: it is AVG of tensors of bool, as `getNcclReduceOp` of ProcessGroupNCCL.cpp says.
+    """
+    if operation != dist.ReduceOp.AVG or not tensors:
+        return False
+    if any(tensor.dtype is torch.bool for tensor in tensors):
+        raise TypeError("Cannot use ReduceOp.AVG with boolean inputs")
+    return not any(tensor.is_floating_point() or tensor.is_complex() for tensor in tensors)
 
 
 def _unwrap_tensors(value: Any, tensors: list[SimTensor]) -> Any:

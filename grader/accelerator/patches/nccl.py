@@ -136,17 +136,35 @@ def _wrap_collective(machine: Machine, running: _Running, name: str, original: A
         nccl.check_reduction(given.get("op"))
         if (factor := nccl.premul_factor_of(given.get("op"))) is not None:
             _premultiply_inputs(name, given, factor)
+        reads, writes = _accessed_tensors(name, given)
+        if averages := nccl.averages_integers(given.get("op"), [*reads, *writes]):
+            given["op"] = dist.ReduceOp.SUM
         work = original(*bound.args, **bound.kwargs)
+        # Gloo is done by now, also where NCCL would go on. `reduce` changes the tensor of one process alone.
+        if averages and (name != "reduce" or _is_destination(given, group)):
+            for tensor in writes:
+                tensor._inner.div_(group.size(), rounding_mode="trunc")
         if name in _POINT_TO_POINT and group in _coalesced:
             _coalesced[group].append(work)
         # Of a coalesced one the program gets something else, by which it cannot wait.
-        if type(work) is dist.Work and (given.get("async_op") or name in _POINT_TO_POINT):
-            reads, writes = _accessed_tensors(name, given)
-            if reads or writes:
-                running[work] = nccl.begin_collective(machine, name, reads, writes)
+        goes_on = type(work) is dist.Work and (given.get("async_op") or name in _POINT_TO_POINT)
+        if goes_on and (reads or writes):
+            running[work] = nccl.begin_collective(machine, name, reads, writes)
         return work
 
     return collective
+
+
+def _is_destination(given: dict[str, Any], group: Any) -> bool:
+    """Return whether this process gets the result of `reduce`.
+
+    Args:
+        given: the arguments of `reduce`, by name.
+        group: the process group.
+    """
+    if given.get("group_dst") is not None:
+        return bool(given["group_dst"] == group.rank())
+    return bool(given.get("dst") == dist.get_rank())
 
 
 def _premultiply_inputs(name: str, arguments: dict[str, Any], factor: Any) -> None:
