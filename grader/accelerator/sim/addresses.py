@@ -7,7 +7,8 @@ from typing import Any
 import torch
 
 _Storage: Any = torch._C.StorageBase
-_host_address = _Storage.data_ptr
+host_address = _Storage.data_ptr
+"""The address of a storage's first byte in the memory of the host, of a `SimStorage`, too."""
 
 
 def address_of(storage: torch.UntypedStorage) -> int:
@@ -17,7 +18,7 @@ def address_of(storage: torch.UntypedStorage) -> int:
     multiples of 64, so these are multiples of 512, as on CUDA. Storages that lie apart in the memory of the host lie
     apart here, too.
     """
-    address: int = _host_address(storage) << 3
+    address: int = host_address(storage) << 3
     return address
 
 
@@ -30,5 +31,5 @@ def address_of_first_element(inner: torch.Tensor) -> int:
     host: int = inner.data_ptr()
     if not host:
         return 0
-    start: int = _host_address(inner.untyped_storage())
+    start: int = host_address(inner.untyped_storage())
     return (start << 3) + host - start

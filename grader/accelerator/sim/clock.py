@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -68,6 +69,9 @@ class BusySpans:
 _QUERY = 1e-6
 """The seconds that the host takes to ask the driver whether work is done."""
 
+_make_span: Callable[[tuple[object, ...]], Span] = functools.partial(tuple.__new__, Span)
+"""Makes a span of all its values, as `Span._make` does, and without Python code: each operator makes two."""
+
 
 @dataclass(slots=True)
 class Clock:
@@ -115,7 +119,10 @@ class Clock:
         before, ready = self.host, self.ready
         # A queue begins when the host has handed the work over and all that came before is done, whichever is later.
         start = self.host = before + host_seconds
-        self.record_span(f"launch {name}", "host", before, start)
+        if keeps := self.keeps_spans():
+            self.record_span(f"launch {name}", "host", before, start)
+        elif start > before:
+            self.count += 1
         for queue in queues:
             if (moment := ready.get(queue, 0.0)) > start:
                 start = moment
@@ -127,7 +134,14 @@ class Clock:
         end = start + seconds
         for queue in queues:
             ready[queue] = end
-            self.record_span(name, str(queue[0]), start, end, queue[1], unit, traffic)
+            if keeps:
+                self.record_span(name, str(queue[0]), start, end, queue[1], unit, traffic)
+            elif end > start:
+                self.count += 1
+
+    def keeps_spans(self) -> bool:
+        """Return whether somebody sees the next span: it is kept, or `on_span` gets it."""
+        return len(self.spans) < self.most or self.on_span is not None
 
     def pass_time(self, seconds: float, name: str) -> None:
         """Advance the host's clock by seconds in which the host works.
@@ -211,7 +225,7 @@ class Clock:
         if not keeps and self.on_span is None:
             return
         nbytes, shapes = traffic
-        span = Span(name, place, start, end, stream, unit, nbytes, tuple([tuple(shape) for shape in shapes]))
+        span = _make_span((name, place, start, end, stream, unit, nbytes, tuple(shapes)))
         if keeps:
             self.spans.append(span)
         if self.on_span is not None:

@@ -62,6 +62,7 @@ class Device:
         self.memory = DeviceMemory(index, kind, spec.memory, spec.granularity)
         self.generator = SimGenerator(self.public)
         self._default: Queue = (index, 0)
+        self._has_streams = False  # whether another stream than the default one ever was current on it
         self.fault: Fault | None = None
         self.fault_is_reported = False
 
@@ -78,11 +79,14 @@ class Device:
         if here.switch_streams is not None:
             here.switch_streams()
         here.streams[self.index] = number
+        self._has_streams |= number != 0
         here.history.record(here.streams)
 
     @property
     def queue(self) -> Queue:
         """The queue of the stream that is current on this device in this thread."""
+        if not self._has_streams:
+            return self._default
         here = self._here
         if here.switch_streams is not None:
             here.switch_streams()
@@ -110,6 +114,7 @@ class Machine:
         self.clock = Clock()
         self.races = Races()
         self.has_collectives = False  # whether there is memory that a collective fills
+        self.has_complex = False  # whether there ever was a complex tensor, or a view that is negated when it is read
         self.capture: Capture | None = None  # while a graph is recorded
         self.tally = Tally()
         self.blocking = kind == "cuda" and is_launch_blocking()
@@ -177,6 +182,8 @@ class Machine:
             self.apply_visible_devices()
         if device is None:
             return self.current
+        if isinstance(device, _Device):
+            return self._index_of_device(device)
         if isinstance(device, int):
             # As in `torch.cuda`, a negative index means the current device.
             return self.device(device).index if device >= 0 else self.current
@@ -186,16 +193,20 @@ class Machine:
             return self.current if index is None else self.device(index).index
         if isinstance(index := getattr(device, "idx", None), int):
             return index  # of a context `torch.cuda.device`
-        if not isinstance(device, _Device):
-            # A program's `TorchFunctionMode` sees what the program calls, and this call is ours.
-            with torch._C.DisableTorchFunction():
-                device = torch.device(device)
+        # A program's `TorchFunctionMode` sees what the program calls, and this call is ours.
+        with torch._C.DisableTorchFunction():
+            device = torch.device(device)
+        index = self._index_of_device(device)
+        if isinstance(text, str):
+            self._indices[text] = device.index
+        return index
+
+    def _index_of_device(self, device: torch.device) -> int:
         # Python code knows the public name; the inner one comes from C++.
         if device.type not in (self.kind, INNER):
             raise ValueError(f"Expected a {self.kind} device, but got: {device}")
-        if isinstance(text, str):
-            self._indices[text] = device.index
-        return self.current if device.index is None else self.device(device.index).index
+        index = device.index
+        return self.current if index is None else self.device(index).index
 
     def required_index(self, device: Any) -> int:
         """Return the index of a device argument that must have an index.
@@ -301,7 +312,9 @@ class Machine:
         capture = self.capture
         return capture if capture is not None and self.devices[index].queue in capture.queues else None
 
-    def record_use(self, place: Device, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
+    def record_use(
+        self, place: Device, name: str, reads: Sequence[Block], writes: Sequence[Block], callers: int = 0
+    ) -> None:
         """Record that a kernel on a device's current stream uses memory.
 
         Races are reported. If a collective fills the memory, the stream waits for it.
@@ -311,9 +324,10 @@ class Machine:
             name: the name of the operator.
             reads: blocks that it reads.
             writes: blocks that it writes to.
+            callers: the number of the caller's callers that are code of this package for certain.
         """
         queue = place.queue
-        self.races.record_use(queue, name, reads, writes)
+        self.races.record_use(queue, name, reads, writes, callers)
         if self.has_collectives:
             # A program waits for a collective before it uses what it fills, and then its stream does.
             ready = self.clock.ready

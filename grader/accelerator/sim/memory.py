@@ -116,7 +116,9 @@ class DeviceMemory:
         if current > self.peak:
             self.peak = current
         if nbytes:
-            self.statistics.changes.append((nbytes, requested))
+            statistics = self.statistics
+            statistics.nbytes.append(nbytes)
+            statistics.requested.append(requested)
         return nbytes
 
     def _check_share(self, nbytes: int) -> None:
@@ -143,10 +145,11 @@ class DeviceMemory:
         """
         self.current -= nbytes
         if nbytes:
-            changes = self.statistics.changes
-            changes.append((-nbytes, -requested))
-            if len(changes) >= _MANY_CHANGES:
-                self.statistics.add_up()
+            statistics = self.statistics
+            statistics.nbytes.append(-nbytes)
+            statistics.requested.append(-requested)
+            if len(statistics.nbytes) >= _MANY_CHANGES:
+                statistics.add_up()
 
     def _no_room_text(self, nbytes: int) -> str:
         """Return the message of PyTorch's error for an allocation that the device has no room for."""

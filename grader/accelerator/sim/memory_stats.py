@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import NamedTuple
 
 from grader.accelerator.sim.spec import MIB
@@ -27,15 +27,15 @@ class Changes(NamedTuple):
     allocated: int
 
 
-def _changes_of_counters(changes: Sequence[tuple[int, int]]) -> tuple[Changes, Changes, Changes]:
+def _changes_of_counters(nbytes: Sequence[int], requested: Sequence[int]) -> tuple[Changes, Changes, Changes]:
     """Turn blocks into changes of three counters: bytes, requested bytes and blocks.
 
-    For example, `[(512, 500)]` becomes `(Changes(512, 512, 512), Changes(500, 500, 500), Changes(1, 1, 1))`.
+    For example, `[512]` and `[500]` become `(Changes(512, 512, 512), Changes(500, 500, 500), Changes(1, 1, 1))`.
 
     Args:
-        changes: the bytes and the requested bytes of each block, both negative for a block that was freed.
+        nbytes: the bytes of each block, negative for a block that was freed.
+        requested: the requested bytes of each block, negative in the same way.
     """
-    nbytes, requested = zip(*changes, strict=True) if changes else ((), ())
     blocks = [1 if one > 0 else -1 for one in nbytes]
     return _changes_of(nbytes), _changes_of(requested), _changes_of(blocks)
 
@@ -93,26 +93,33 @@ class Statistics:
         # CUDA's allocator keeps blocks below 1 MiB apart.
         self._all, self._large, self._small = PoolStats(), PoolStats(), PoolStats()
         # Each new tensor comes here and few programs ask: changes are kept as they are, and added up many at once.
-        self.changes: list[tuple[int, int]] = []
-        """Bytes and requested bytes of blocks that were allocated, and the same below zero of those that were freed."""
+        self.nbytes: list[int] = []
+        """The bytes of blocks that were allocated, and below zero those of blocks that were freed."""
+        self.requested: list[int] = []
+        """The requested bytes of the same blocks. Not pairs, which Python would have to collect."""
         self.full = 0
         """How often an allocation raised because the device had no room."""
         self.emptied = 0
         """How often the program emptied the cache, for which CUDA's allocator waits for all streams."""
 
     def add_up(self) -> None:
-        """Add the recorded `changes` to the counters of the pools that they concern.
+        """Add the recorded changes to the counters of the pools that they concern.
 
-        A block of 1 MiB or more concerns the pool of large blocks, a smaller one that of small blocks. `changes` is
-        empty afterwards.
+        A block of 1 MiB or more concerns the pool of large blocks, a smaller one that of small blocks. `nbytes` and
+        `requested` are empty afterwards.
         """
-        changes, self.changes = self.changes, []
-        of_all = _changes_of_counters(changes)
+        nbytes, self.nbytes = self.nbytes, []
+        requested, self.requested = self.requested, []
+        of_all = of_small = _changes_of_counters(nbytes, requested)
         self._all.add(*of_all)
-        large = [change for change in changes if not -MIB < change[0] < MIB]
-        self._large.add(*_changes_of_counters(large))
-        # Many programs have no large blocks.
-        of_small = _changes_of_counters([change for change in changes if -MIB < change[0] < MIB]) if large else of_all
+        are_large = [not -MIB < change < MIB for change in nbytes]
+        if any(are_large):  # many programs have no large blocks
+            are_small = [not is_large for is_large in are_large]
+            of_large, of_small = (
+                _changes_of_counters([*compress(nbytes, chosen)], [*compress(requested, chosen)])
+                for chosen in (are_large, are_small)
+            )
+            self._large.add(*of_large)
         self._small.add(*of_small)
 
     @property

@@ -19,8 +19,8 @@ PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _INNER = (PACKAGE, str(Path(torch.__file__).parent) + os.sep)
 _MOST = 50
 
-_is_inner: dict[str, bool] = {}
-"""By file. Code objects as keys would be slow: Python hashes all their constants and names at each lookup."""
+_inner_files: set[str] = set()
+"""Files of PyTorch and of this package. Code objects would be slow: Python hashes all their constants and names."""
 
 
 def frame_of_program(skip: int = 1) -> FrameType:
@@ -32,26 +32,16 @@ def frame_of_program(skip: int = 1) -> FrameType:
         skip: the number of innermost frames to skip; with 1 the search begins at the caller.
     """
     frame = sys._getframe(skip)
-    while frame.f_back is not None:
+    while True:
         file = frame.f_code.co_filename
-        inner = _is_inner.get(file)
-        if inner is None:
-            _is_inner[file] = inner = file.startswith(_INNER)
-        if not inner:
-            break
-        frame = frame.f_back
-    return frame
-
-
-def site_of_program() -> Site:
-    """Return where the program is now: the code object of its innermost frame, and an offset.
-
-    The offset is that of the instruction which this frame runs. `site_text` makes a file and a line of both, which
-    takes longer.
-    """
-    # Who asks is called by code of ours, too.
-    frame = frame_of_program(3)
-    return frame.f_code, frame.f_lasti
+        if file not in _inner_files:
+            if not file.startswith(_INNER):
+                return frame
+            _inner_files.add(file)
+        outer = frame.f_back
+        if outer is None:
+            return frame
+        frame = outer
 
 
 def site_text(site: Site) -> str:

@@ -18,10 +18,10 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.sim.addresses import address_of
+from grader.accelerator.sim.addresses import address_of, host_address
 from grader.accelerator.sim.clock import OF_COLLECTIVES, Queue
 from grader.accelerator.sim.memory import DeviceMemory
-from grader.accelerator.sim.program_lines import Site, site_of_program, site_text
+from grader.accelerator.sim.program_lines import Site, frame_of_program, site_text
 from grader.accelerator.sim.race_warning import RaceWarning
 from grader.accelerator.sim.sync_debug import warn_at_program_line
 
@@ -52,13 +52,15 @@ _MOST_COPIES = 64
 """As many copies from pinned memory, and to it, are kept in mind."""
 
 _NOBODY: frozenset[Queue] = frozenset()
+_NOT_READ: dict[Queue, Access] = {}
+"""The reads of all blocks that nothing read since the last write: it stays empty."""
 
 
 class Block:
     """The memory of one storage on a device; all tensors that view the storage hold it, and the last one frees it."""
 
     __slots__ = (
-        *("__weakref__", "_races", "_taken", "address", "blocks", "key", "memory", "storage"),
+        *("__weakref__", "_races", "_taken", "_weak", "address", "blocks", "key", "memory", "storage"),
         *("arrives", "home", "is_new", "reads", "requested", "shared", "written"),
     )
 
@@ -77,17 +79,19 @@ class Block:
         self.arrives = 0.0
         """When a collective will have filled it, in virtual seconds."""
         self.written: Access | None = None
-        self.reads: dict[Queue, Access] = {}
+        self.reads = _NOT_READ
         self.shared: frozenset[Queue] = _NOBODY
+        self._weak = weakref.ref(self)
         # If there is no room, `allocate` raises and this block is deleted all the same; it must then give back nothing.
         self._taken = 0
         self.requested: int = storage.nbytes()
         """The bytes of the storage, before they are rounded up."""
         self._taken = memory.allocate(self.requested, storage)
-        self.address = address_of(storage)
+        # As `address_of` returns it, without a call: each result of an operator comes here.
+        self.address: int = host_address(storage) << 3
         if memory.history is not None:
             self._record_alloc()
-        blocks[self.key] = weakref.ref(self)
+        blocks[self.key] = self._weak
 
     @property
     def nbytes(self) -> int:
@@ -123,8 +127,7 @@ class Block:
         memory.free(self._taken, self.requested)
         # Where the garbage collector breaks a circle, the weak reference is dead before this runs. By then another
         # block of the same storage may stand there, and must stay.
-        known = self.blocks.get(self.key)
-        if known is not None and known() in (None, self):
+        if self.blocks.get(self.key) is self._weak:
             del self.blocks[self.key]
 
 
@@ -152,6 +155,7 @@ class Races:
         several: True if there ever was a stream beside the default streams; before, there is no race.
         strict: True if a race raises, as in PyTorch's own sanitizer; otherwise it warns.
         count: the number of races that were found.
+        had_arrivals: True if there ever was an asynchronous copy to pinned memory.
         arriving: the asynchronous copies to pinned memory that the host has not waited for.
         on_arrivals: a callback, called outside operators after `arriving` became empty, or may have got a copy.
     """
@@ -167,7 +171,9 @@ class Races:
         self._left: dict[Queue, list[tuple[int, Access]]] = {}
         # Pinned memory that copies may be reading still: looks at it, with their versions, and the copies.
         self._copied: deque[tuple[torch.Tensor, int, Access]] = deque(maxlen=_MOST_COPIES)
+        self.had_arrivals = False
         self.arriving: deque[Arrival] = deque(maxlen=_MOST_COPIES)
+        self._arriving_at = 0, 0  # where all memory lies that copies are filling: the least address, and the end
         self.on_arrivals: Callable[[], None] = lambda: None
         self._last: Access
 
@@ -219,7 +225,11 @@ class Races:
         The copy is the work that the last call of `record_use` recorded.
         """
         if pinned.numel():
-            self.arriving.append(Arrival(pinned, _address_range(pinned), self._last))
+            self.had_arrivals = True
+            addresses = first, last = _address_range(pinned)
+            low, high = self._arriving_at if self.arriving else addresses
+            self._arriving_at = min(low, first), max(high, last)
+            self.arriving.append(Arrival(pinned, addresses, self._last))
 
     def _forget_arrived_copies(self) -> None:
         """Forget each copy to pinned memory that the host has waited for.
@@ -233,6 +243,17 @@ class Races:
         if not self.arriving:
             self.on_arrivals()
 
+    def arrivals_in(self, tensor: torch.Tensor) -> list[Arrival]:
+        """Return the copies that may still write to the memory of a dense CPU tensor, and were not reported."""
+        start, end = _address_range(tensor)
+        if start >= self._arriving_at[1] or end <= self._arriving_at[0]:
+            return []
+        return [
+            copy
+            for copy in self.arriving
+            if copy.addresses[0] < end and start < copy.addresses[1] and not copy.reported
+        ]
+
     def report_early_use(self, user: str, tensor: torch.Tensor, queue: Queue | None) -> None:
         """Report a race if a CPU tensor is used while a copy may still write to its memory.
 
@@ -243,11 +264,7 @@ class Races:
             tensor: a dense CPU tensor.
             queue: the queue of a copy to a device, which runs after all work of this queue; None for the host.
         """
-        start, end = _address_range(tensor)
-        for copy in list(self.arriving):
-            first, last = copy.addresses
-            if first >= end or start >= last or copy.reported:
-                continue
+        for copy in self.arrivals_in(tensor):
             if queue is None or not self._is_done(copy.access, queue):
                 copy.reported = True
                 other, _, name, site = copy.access
@@ -291,7 +308,9 @@ class Races:
 
     # -- what is used
 
-    def record_use(self, queue: Queue, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
+    def record_use(
+        self, queue: Queue, name: str, reads: Sequence[Block], writes: Sequence[Block], callers: int = 0
+    ) -> None:
         """Record that work which uses memory is added to a queue.
 
         A race with work of another queue is reported: as a warning, or as an error if the attribute `strict` is True.
@@ -301,15 +320,21 @@ class Races:
             name: the name of the operator.
             reads: blocks that it reads.
             writes: blocks that it writes to.
+            callers: as many callers of the caller's caller need not be looked at to find the program's line: they are
+                code of this package.
         """
         number = self._given[queue] = self._given.get(queue, 0) + 1
-        self._last = this = (queue, number, name, site_of_program())
+        frame = frame_of_program(3 + callers)  # who calls this is called by code of ours, too
+        self._last = this = (queue, number, name, (frame.f_code, frame.f_lasti))
         conflict = self._conflict_text(this, reads, writes) if self.several else ""
         for block in reads:
-            block.reads[queue] = this
+            if block.reads:
+                block.reads[queue] = this
+            else:
+                block.reads = {queue: this}
         for block in writes:
             block.written = this
-            block.reads = {queue: this}
+            block.reads = _NOT_READ
         if conflict:
             self._report_race(f"{name} on {queue_text(queue)} {conflict}")
 
@@ -395,6 +420,9 @@ def _address_range(tensor: torch.Tensor) -> tuple[int, int]:
     """
     if not tensor.numel():
         return 0, 0
+    if tensor.is_contiguous():
+        start = tensor.data_ptr()
+        return start, start + tensor.nbytes
     span = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True)) + 1
     start = tensor.data_ptr()
     return start, start + span * tensor.element_size()
