@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.overrides import handle_torch_function, has_torch_function
 
 from grader.accelerator.refusals import refusal, refusing_function
 
@@ -109,19 +110,23 @@ def _follow_torch_function(owner: Any, original: Any, new: Any) -> Any:
         return new
 
     def follow(*args: Any, **kwargs: Any) -> Any:
-        given = (*args, *kwargs.values())[:count] if kwargs else args[:count]
-        for one in given:
-            if isinstance(one, (list, tuple)):
-                given = (*given, *one)
+        given: tuple[Any, ...] = ()
+        if count != 0:
+            given = (*args, *kwargs.values())[:count] if kwargs else args[:count]
+            for one in given:
+                if isinstance(one, (list, tuple)):
+                    given = (*given, *one)
         # In a mode this is True, except of an empty tuple.
-        if torch.overrides.has_torch_function(given or (None,)):
-            return torch.overrides.handle_torch_function(follow, given, *args, **kwargs)
+        if has_torch_function(given or _NO_TENSORS):
+            return handle_torch_function(follow, given, *args, **kwargs)
         return new(*args, **kwargs)
 
     functools.update_wrapper(follow, new)
     vars(follow)["follows_torch_function"] = follow
     return follow
 
+
+_NO_TENSORS = (None,)
 
 _METHODS_WITHOUT = ("as_subclass", "set_")
 """Methods for which C++ does not look for overrides."""

@@ -133,6 +133,8 @@ def translate_device(machine: Machine, original: Any) -> Any:
 
         Compressed sparse tensors are made on the CPU, and then moved.
         """
+        if not kwargs:
+            return original(*args)
         if kwargs.get("device") is not None:
             kwargs["device"] = machine.to_inner_device(kwargs["device"])
         if kwargs.get("generator") is not None:

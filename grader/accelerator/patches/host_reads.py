@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
+from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode, _pop_mode, _push_mode
 
-from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.core.tensor import PlainSimTensor, SimParameter, SimTensor
+from grader.accelerator.dispatch.run import run
 from grader.accelerator.replacing import put
-from grader.accelerator.schema.facts import NO_KERNEL, facts_of
+from grader.accelerator.schema.facts import NO_KERNEL, OperatorFacts, facts_of
 from grader.accelerator.sim.clock import Queue
 from grader.accelerator.sim.machine import Machine
 from grader.accelerator.sim.races import Races
@@ -24,8 +26,29 @@ from grader.accelerator.sim.races import Races
 _READING = {"numpy": "numpy", "tolist": "tolist", "__reduce_ex__": "pickle", "__deepcopy__": "deepcopy"}
 """Methods of a CPU tensor that read its memory, or give it to a library, without an operator: names in warnings."""
 
+_WITHOUT_MEMORY = {int, float, bool, str, type(None), torch.dtype, torch.layout, torch.memory_format}
+
 _ASKS_ONLY = {"is_pinned", "is_same_size", "is_set_to", "is_non_overlapping_and_dense", "record_stream", "pin_memory"}
 """Operators that read no element, beside views and those in `NO_KERNEL`."""
+
+
+_users: dict[int, tuple[OpOverload[..., Any], OperatorFacts | None]] = {}
+"""By the address of an operator: the operator, which keeps the address, and its facts if it uses elements."""
+
+
+def _user_facts(func: Any) -> OperatorFacts | None:
+    """Return the facts of an operator that reads elements of its arguments or writes to them.
+
+    For any other operator, and for a function that is not an operator, the result is None.
+    """
+    if not isinstance(func, OpOverload):
+        return None
+    if id(func) not in _users:
+        facts = facts_of(func)
+        looks = facts.is_view or facts.shapes_only or facts.name in _ASKS_ONLY
+        uses = not looks and (facts.name not in NO_KERNEL or facts.name == "_local_scalar_dense")
+        _users[id(func)] = func, facts if uses else None
+    return _users[id(func)][1]
 
 
 class _Thread(threading.local):
@@ -55,15 +78,23 @@ class _HostReads(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Report races between an operator and copies to pinned memory, then run the operator."""
-        del types
         kwargs = kwargs or {}
         thread = self.thread
         before, thread.on, thread.runs = thread.runs, True, True
         try:
-            if self.machine.races.arriving:
+            # While a copy is on its way, each operator comes here, and most have nothing on the host.
+            uses_host = not (_lies_on_device(args) and _lies_on_device(kwargs.values()))
+            if uses_host and self.machine.races.arriving:
                 with torch._C.DisableTorchFunction():
                     self._check(func, args, kwargs)
-            return func(*args, **kwargs)
+            # Unless another mode follows, PyTorch would call `run` next for tensors of the device.
+            if not isinstance(func, OpOverload):
+                return func(*args, **kwargs)
+            if types and not _count_modes():
+                done = run(type(self), func, types, args, kwargs)
+                if done is not NotImplemented:
+                    return done
+            return func._op(*args, **kwargs)
         finally:
             thread.runs = before
 
@@ -73,7 +104,10 @@ class _HostReads(TorchDispatchMode):
         The mode lies at the bottom of the thread's stack of modes: those of the program stay above it in their order,
         so that each `with` ends its own.
         """
-        thread, wanted = self.thread, bool(self.machine.races.arriving)
+        races = self.machine.races
+        if not races.had_arrivals:
+            return
+        thread, wanted = self.thread, bool(races.arriving)
         if thread.on == wanted or thread.runs:
             return
         stack = [_pop_mode() for _ in range(torch._C._len_torch_dispatch_stack())]
@@ -82,20 +116,16 @@ class _HostReads(TorchDispatchMode):
         thread.on = wanted
 
     def _check(self, func: Any, args: Any, kwargs: dict[str, Any]) -> None:
-        if not isinstance(func, torch._ops.OpOverload):
+        facts = _user_facts(func)
+        if facts is None:
             return
-        facts = facts_of(func)
-        if facts.is_view or facts.shapes_only or facts.name in _ASKS_ONLY:
-            return
-        is_item = facts.name == "_local_scalar_dense"
-        if facts.name in NO_KERNEL and not is_item:
-            return
-        named = [*_named_tensors(facts.names, args, kwargs)]
-        queue = self._queue_of([tensor for _, tensor in named], kwargs.get("device"))
-        for name, tensor in named:
-            if not _is_plain(tensor):
+        for name, tensor in _named_tensors(facts.names, args, kwargs):
+            if not _is_plain(tensor) or not self.machine.races.arrivals_in(tensor):
                 continue
-            user = f"{'item' if is_item else facts.name} {'writes to' if name in facts.writes else 'reads'}"
+            tensors = [tensor for _, tensor in _named_tensors(facts.names, args, kwargs)]
+            queue = self._queue_of(tensors, kwargs.get("device"))
+            user = "item" if facts.name == "_local_scalar_dense" else facts.name
+            user += " writes to" if name in facts.writes else " reads"
             # A copy to the device, or from it, uses the memory in its queue; numbers without dims are read by the host.
             copies = facts.name in ("copy_", "_to_copy") or tensor.dim() > 0
             self.machine.races.report_early_use(user, tensor, queue if copies else None)
@@ -172,11 +202,27 @@ def _wrap_with_switch(mode: _HostReads, original: Callable[..., Any]) -> Callabl
     return method
 
 
+_count_modes = torch._C._len_torch_dispatch_stack
+
+
+def _lies_on_device(values: Iterable[Any]) -> bool:
+    """Return whether no argument of an operator has memory on the host."""
+    for value in values:
+        kind = type(value)
+        if kind is PlainSimTensor or kind is SimParameter or kind in _WITHOUT_MEMORY:
+            continue
+        if (kind is not list and kind is not tuple) or not _lies_on_device(value):
+            return False
+    return True
+
+
 def _is_plain(tensor: torch.Tensor) -> bool:
     """Return whether a tensor is a dense CPU tensor with memory of its own.
 
     A wrapper is not, nor is a fake tensor.
     """
+    if type(tensor) is PlainSimTensor or type(tensor) is SimParameter:
+        return False
     keys = torch._C._dispatch_keys(tensor)
     return (
         tensor.layout is torch.strided

@@ -7,7 +7,9 @@ from typing import Any
 
 import torch
 from torch._C import DispatchKey, DispatchKeySet
+from torch._library import simple_registry
 
+from grader.accelerator.core.tensor import PlainSimTensor, SimParameter
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -18,7 +20,7 @@ def install(machine: Machine) -> None:
     """Make a program's formulas of autograd and autocast for CUDA hold for the device.
 
     `Library.impl` is patched: what it registers for "AutogradCUDA" or "AutocastCUDA" is registered for the simulated
-    device, too.
+    device, too. Tensors of the device have no rules of dispatch.
     """
     del machine
     original: Any = torch.library.Library.impl
@@ -33,6 +35,23 @@ def install(machine: Machine) -> None:
             original(self, op_name, _without_autocast(fn), "AutocastPrivateUse1", **options)
 
     put(torch.library.Library, "impl", impl)
+    registry: Any = simple_registry
+    put(registry, "find_torch_dispatch_rule", _find_fewer_rules(registry.find_torch_dispatch_rule))
+
+
+def _find_fewer_rules(original: Any) -> Any:
+    """Return a function that finds what `torch.library.register_torch_dispatch` registered for a class.
+
+    For tensors of the device it looks nothing up: C++ calls it at each operator, and tensors on CUDA have no such rule.
+    """
+
+    @functools.wraps(original)
+    def find(op: Any, torch_dispatch_class: type) -> Any:
+        if torch_dispatch_class is PlainSimTensor or torch_dispatch_class is SimParameter:
+            return None
+        return original(op, torch_dispatch_class)
+
+    return find
 
 
 def _without_autocast(function: Any) -> Any:
