@@ -23,6 +23,8 @@ def as_index(index: Any, device: torch.device) -> Any:
         index: the index between the brackets.
         device: the device of `x`, by its inner name.
     """
+    if isinstance(index, (int, slice, torch.Tensor)):
+        return index
     # Left to PyTorch, the lists of an index would become tensors on the device that is current.
     if not isinstance(index, tuple) and _is_list_for_tuple(index):
         warnings.warn(_SEVERAL, UserWarning, stacklevel=3)

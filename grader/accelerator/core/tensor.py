@@ -444,11 +444,11 @@ def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimT
     # autograd takes the wrapper for a tensor of the device.
     dtype = inner.dtype
     # No other tensors are conjugated or negated when they are read.
-    bits = _conj_and_neg_keys(inner) if dtype.is_complex or inner.is_neg() else _NO_BITS
-    # By position, which is parsed faster; the None is the memory format.
+    bits = _conj_and_neg_keys(inner) if dtype.is_complex or inner.is_neg() else None
+    # By position, which is parsed faster; `_OPTIONS` says what the others are.
     sizes, strides, offset = inner.size(), inner.stride(), inner.storage_offset()
     made: Any = _make(
-        PlainSimTensor, sizes, strides, offset, None, dtype, torch.strided, place.inner, storage_size=_HUGE, **bits
+        PlainSimTensor, sizes, strides, offset, None, dtype, torch.strided, place.inner, *_OPTIONS, bits, _HUGE
     )
     made._inner = inner
     made._place = place
@@ -457,6 +457,8 @@ def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimT
 
 
 def _wrap_sparse(inner: torch.Tensor, place: Device) -> SimTensor:
+    if inner.dtype.is_complex:
+        the_machine().has_complex = True
     made: Any = _make(PlainSimTensor, inner.size(), dtype=inner.dtype, device=place.inner, **wrapper_options(inner))
     made._inner, made._place = inner, place
     hold_blocks_of_parts(made)
@@ -475,14 +477,20 @@ def hold_blocks_of_parts(tensor: SimTensor) -> None:
 
 _make = torch.Tensor._make_wrapper_subclass
 
-_NO_BITS: dict[str, Any] = {}
+_OPTIONS = (False, False, None, False, False)
+"""The arguments `pin_memory`, `requires_grad` and three `dispatch_...`, before the dispatch keys and the storage."""
 
 
-def _conj_and_neg_keys(inner: torch.Tensor) -> dict[str, Any]:
+def _conj_and_neg_keys(inner: torch.Tensor) -> DispatchKeySet | None:
+    """Return the dispatch keys of a CPU tensor that is conjugated or negated when it is read.
+
+    The machine learns that there is such a tensor, or one that may become one.
+    """
+    the_machine().has_complex = True
     conj, neg = inner.is_conj(), inner.is_neg()
     if not conj and not neg:
-        return {}
-    return {"_extra_dispatch_keys": _CONJUGATE | _NEGATIVE if conj and neg else _CONJUGATE if conj else _NEGATIVE}
+        return None
+    return _CONJUGATE | _NEGATIVE if conj and neg else _CONJUGATE if conj else _NEGATIVE
 
 
 def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:

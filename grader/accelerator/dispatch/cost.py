@@ -42,9 +42,9 @@ def check_room(call: Dispatch, target: Device) -> None:
         if nbytes < _MOST_BYTES:  # with more, PyTorch's own error is about the number
             target.memory.check_room(nbytes)
     elif call.shells:
-        expected, memory = _expected_bytes(call), target.memory
-        if expected >= LARGE or expected > memory.room:
-            memory.check_room(expected)
+        expected = _expected_bytes(call)
+        if expected and (expected >= LARGE or expected > target.memory.room):
+            target.memory.check_room(expected)
 
 
 def _expected_bytes(call: Dispatch) -> int:
@@ -61,7 +61,7 @@ def _expected_bytes(call: Dispatch) -> int:
         return 0
     if grows == "product":
         return first.numel() // max(first.shape[-1], 1) * shells[1].shape[-1] * first.element_size()
-    if len(shells) == 2 and first.shape == shells[1]._inner.shape:
+    if len(shells) == 2 and first.numel() * shells[1]._inner.numel() <= _MANY:
         return 0
     shapes = [shell._inner.shape for shell in shells]
     if shapes.count(shapes[0]) == len(shapes) or math.prod(map(math.prod, shapes)) <= _MANY:
@@ -99,17 +99,16 @@ def flops_and_bytes(call: Dispatch, out: object) -> tuple[float, float]:
     most, nbytes, kind = 0, 0, None
     for shell in (*shells, *fresh) if fresh else shells:
         inner = shell._inner
-        dtype = inner.dtype
         if inner.layout is torch.strided:
-            count = inner.numel()
-            size = count * dtype.itemsize
+            count, size = inner.numel(), inner.nbytes
             if shell._block.requested < size:
                 # An expanded tensor has more elements than memory, and the memory is what is read.
                 size = shell._block.requested
         else:
             count, size = stored_count(inner), nbytes_of(inner)
-        if kind is None and (dtype.is_floating_point or dtype.is_complex):
-            kind = dtype
+        if kind is None:
+            dtype = inner.dtype
+            kind = dtype if dtype.is_floating_point or dtype.is_complex else None
         if count > most:
             most = count
         nbytes += size
@@ -118,7 +117,8 @@ def flops_and_bytes(call: Dispatch, out: object) -> tuple[float, float]:
         nbytes += min(first, _bytes_of(fresh[0])) - first
     if call.written and facts.name[-1] == "_" and facts.name not in _ONLY_WRITE and facts.generator < 0:
         # What is changed in place is read, and then written.
-        nbytes += sum([nbytes_of(one) for one in call.written])
+        for one in call.written:
+            nbytes += nbytes_of(one)
     if facts.flops is None and (kind is None or kind is torch.float32) and not facts.is_linalg:
         return most, nbytes
     times = call.machine.spec.rate_factor(kind or torch.float32, facts.name if facts.flops is not None else "")

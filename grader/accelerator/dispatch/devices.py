@@ -70,7 +70,7 @@ def check_devices(call: Dispatch) -> None:
     if not shells:
         return
     first = shells[0]._place
-    same = _are_on_one_device(shells)
+    same = are_on_one_device(shells)
     if same and not hosts:
         return
     if facts.name in _ANYWHERE:
@@ -111,7 +111,7 @@ def run_foreach_one_by_one(call: Dispatch) -> Any:
         What the operator returns. NotImplemented if all tensors are on one device, if the lists have different lengths,
         or if each list has a single tensor; for single tensors only `_foreach_copy_` runs.
     """
-    if _are_on_one_device(call.shells) and not any(host.dim() for host in call.hosts):
+    if are_on_one_device(call.shells) and not any(host.dim() for host in call.hosts):
         return NotImplemented
     lists = [arg for arg in call.args if isinstance(arg, (list, tuple))]
     count = len(lists[0])
@@ -129,7 +129,8 @@ def run_foreach_one_by_one(call: Dispatch) -> Any:
     return outs or None
 
 
-def _are_on_one_device(shells: list[SimTensor]) -> bool:
+def are_on_one_device(shells: list[SimTensor]) -> bool:
+    """Return whether all these tensors, at least one, are on the same device."""
     first = shells[0]._place
     for shell in shells:  # noqa: SIM110  `all` takes longer, and each operator comes here
         if shell._place is not first:

@@ -56,7 +56,8 @@ def _wrap_new(call: Dispatch, out: torch.Tensor) -> Any:
         block = call.shells[0]._block
     elif layout is torch.strided:
         storage = out.untyped_storage()
-        block = machine.known_block(storage)
+        known = machine.blocks.get(storage._cdata)  # as `known_block` finds it
+        block = None if known is None else known()
     else:
         block = _block_of_sparse(machine, out)
     # Memory that is known belongs to an argument: this is a view, or an argument's alias, and takes nothing new.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -12,7 +11,6 @@ from grader.accelerator.schema.facts import OperatorFacts
 from grader.accelerator.sim.machine import Device, Machine
 
 
-@dataclass(slots=True)
 class Dispatch:
     """One call of an operator: its arguments, the device of its results, and which results have new memory.
 
@@ -26,27 +24,56 @@ class Dispatch:
         named: the same as `kwargs`, with inner CPU tensors.
         shells: the tensors of the device among all arguments, in their order.
         hosts: the tensors among all arguments that are not on a simulated device.
-        real: True if a quick look shows that no argument is complex, a negated view, or a CPU tensor.
+        real: True if no argument is complex, a complex dtype by name, a negated view, or a CPU tensor.
         target: the device of the result; None is the CPU.
         device: the device that does the work: that of the result, or that of the operands.
         fresh: the tensors of the result that have new memory on the device.
         written: the inner tensors that the operator wrote to.
     """
 
-    machine: Machine
-    facts: OperatorFacts
-    func: Any
-    args: Any
-    kwargs: dict[str, Any]
-    inner: list[Any]
-    named: dict[str, Any]
-    shells: list[SimTensor]
-    hosts: list[torch.Tensor]
-    real: bool
-    target: Device | None = None
-    device: Device | None = None
-    fresh: list[SimTensor] = field(default_factory=list)
-    written: list[torch.Tensor] = field(default_factory=list)
+    __slots__ = (
+        *("machine", "facts", "func", "args", "kwargs", "inner", "named", "shells", "hosts", "real"),
+        *("target", "device", "fresh", "written"),
+    )
+
+    def __init__(self, machine: Machine, facts: OperatorFacts, func: Any, args: Any, kwargs: dict[str, Any]) -> None:
+        shells: list[SimTensor] = []
+        hosts: list[torch.Tensor] = []
+        inner: list[Any] = []
+        real = True
+        for arg in args:
+            # By exact type, which is quick: no code here runs more often.
+            kind = type(arg)
+            if kind is PlainSimTensor or kind is SimParameter:
+                shells.append(arg)
+                inner.append(arg._inner)
+            elif kind in _REAL:
+                inner.append(arg)
+            else:
+                real = real and kind is not complex
+                inner.append(_unwrap_argument(arg, shells, hosts))
+        named: dict[str, Any] = {}
+        for name, value in kwargs.items():
+            kind = type(value)
+            named[name] = value if kind in _REAL else _unwrap_argument(value, shells, hosts)
+            if kind is torch.dtype and value.is_complex:
+                real = False
+        if real and (hosts or machine.has_complex):
+            real = not hosts and all(is_real(shell._inner) for shell in shells)
+        self.machine = machine
+        self.facts = facts
+        self.func = func
+        self.args = args
+        self.kwargs = kwargs
+        self.inner = inner
+        self.named = named
+        self.shells = shells
+        self.hosts = hosts
+        self.real = real
+        self.target: Device | None = None
+        self.device: Device | None = None
+        self.fresh: list[SimTensor] = []
+        self.written: list[torch.Tensor] = []
 
     def named_arguments(self) -> list[tuple[str, Any]]:
         """Return the name and the value of each argument, as the program gives them.
@@ -56,51 +83,17 @@ class Dispatch:
         return [*zip(self.facts.names, self.args, strict=False), *self.kwargs.items()]
 
 
-_MANY = 8
-
 _NUMBERS = {int, float, bool}
 
 _REAL = {int, float, bool, str, type(None), torch.dtype, torch.layout, torch.memory_format, torch._C.device}
 
 
-def record(machine: Machine, facts: OperatorFacts, func: Any, args: Any, kwargs: dict[str, Any]) -> Dispatch:
-    """Return the `Dispatch` of one operator call.
+def is_real(inner: torch.Tensor) -> bool:
+    """Return whether a CPU tensor is not complex.
 
-    It has the operator, its facts, and the simulated tensors of its arguments.
-
-    Args:
-        machine: the simulated machine.
-        facts: the facts of the operator.
-        func: the operator.
-        args: its arguments, as the program gives them.
-        kwargs: its arguments by name.
+    False for a view that is negated when it is read, too: it comes of a complex tensor.
     """
-    shells: list[SimTensor] = []
-    hosts: list[torch.Tensor] = []
-    inner: list[Any] = []
-    real = True
-    for arg in args:
-        # By exact type, which is quick: no code here runs more often.
-        kind = type(arg)
-        if kind is PlainSimTensor or kind is SimParameter:
-            shells.append(arg)
-            inner.append(arg._inner)
-        elif kind in _REAL:
-            inner.append(arg)
-        else:
-            real = real and kind is not complex
-            inner.append(_unwrap_argument(arg, shells, hosts))
-    named: dict[str, Any] = {}
-    for name, value in kwargs.items():
-        named[name] = value if type(value) in _REAL else _unwrap_argument(value, shells, hosts)
-    # With many tensors it takes longer to look at each than the answer saves.
-    if real and (hosts or len(shells) > _MANY):
-        real = False
-    for shell in shells if real else ():
-        # What is negated when it is read comes of a complex tensor, too.
-        if shell._inner.dtype.is_complex or shell._inner.is_neg():
-            real = False
-    return Dispatch(machine, facts, func, args, kwargs, inner, named, shells, hosts, real)
+    return not inner.dtype.is_complex and not inner.is_neg()
 
 
 def _unwrap_argument(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:

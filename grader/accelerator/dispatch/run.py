@@ -17,13 +17,14 @@ from torch._C import DispatchKey, DispatchKeySet
 from grader.accelerator.core.custom_operators import REGISTERED, dispatch_key_of
 from grader.accelerator.core.error_texts import as_cuda_error
 from grader.accelerator.core.profiler import RECORDERS, operator_region
-from grader.accelerator.core.tensor import PlainSimTensor, SimParameter, SimTensor
+from grader.accelerator.core.tensor import PlainSimTensor, SimParameter, SimTensor, wrap
+from grader.accelerator.dispatch.bindings import binding_of, takes_names
 from grader.accelerator.dispatch.capture import prepare_for_capture
 from grader.accelerator.dispatch.cost import check_room, flops_and_bytes
-from grader.accelerator.dispatch.devices import check_devices, run_foreach_one_by_one
+from grader.accelerator.dispatch.devices import are_on_one_device, check_devices, run_foreach_one_by_one
 from grader.accelerator.dispatch.dtypes import check_dtypes, check_kernel, compares_dtypes, use_gels_driver
 from grader.accelerator.dispatch.outputs import update_changed_metadata, wrap_outputs
-from grader.accelerator.dispatch.record import Dispatch, record
+from grader.accelerator.dispatch.record import Dispatch, is_real
 from grader.accelerator.dispatch.waits import reason_to_wait
 from grader.accelerator.ops.attention import attend_whole
 from grader.accelerator.ops.half_precision import compute_in_float32
@@ -33,6 +34,7 @@ from grader.accelerator.schema.facts import ATEN, OperatorFacts, facts_of, writt
 from grader.accelerator.sim.device_asserts import assertion_text, check_storage_bounds, placeholder_output
 from grader.accelerator.sim.generator import ALWAYS_DRAW, OWNERS, cpu_state_of, makes_empty_tensor, set_cpu_state
 from grader.accelerator.sim.machine import Device, Machine, the_machine
+from grader.accelerator.sim.races import Block
 
 _FORMULAS = {"_thnn_fused_": "ops.recurrent", "batch_norm_": "ops.batch_norms", "histc": "ops.integers"}
 """How the names of operators begin that have no kernel for the CPU, or for fewer dtypes: the module with formulas."""
@@ -56,18 +58,25 @@ class _RunPlan:
     Attributes:
         func: the operator.
         facts: the facts of the operator.
+        kernel: the text with which PyTorch records a kernel for CUDA that the program registers in Python; "" in kind
+            sim.
         compute: the function that computes it on CPU tensors.
+        compute_by_position: the same for a call without arguments by name; it may be a faster one.
         is_direct: True if a CPU kernel runs on the inner tensors, unless the program has a kernel of its own.
+        looks: True if its result is a view, and its first argument the only tensor.
         draws: True if it draws random numbers.
-        is_checked: True if the operands are checked even if there is only one tensor.
+        is_checked: True if its operands are checked even if all tensors are on one device.
         has_dtypes: True if a GPU refuses operands of two dtypes that the CPU's kernel takes.
         takes_lists: True if it does the same to each tensor of a list, and these may be on several devices.
     """
 
     func: Any
     facts: OperatorFacts
+    kernel: str
     compute: Callable[..., Any]
+    compute_by_position: Callable[..., Any]
     is_direct: bool
+    looks: bool
     draws: bool
     is_checked: bool
     has_dtypes: bool
@@ -81,13 +90,33 @@ _plans: dict[int, _RunPlan] = {}
 def _plan_of(func: Any) -> _RunPlan:
     facts = facts_of(func)
     direct = facts.namespace == "aten" and facts.name not in OVERRIDES and not facts.decomposes
-    compute = _cpu_kernel(func, facts.name)
+    compute = by_position = _cpu_kernel(func, facts.name)
     if compute is func:
         compute = getattr(func, "_op", func)  # what its `__call__` calls
-    draws, is_checked = facts.generator >= 0 or facts.seeded, facts.checked or bool(facts.alerts)
-    lists = facts.name.startswith("_foreach_")
-    _plans[id(func)] = plan = _RunPlan(func, facts, compute, direct, draws, is_checked, compares_dtypes(facts), lists)
+        by_position = binding_of(func) or compute
+        compute = by_position if takes_names(func) else compute
+    has_dtypes = compares_dtypes(facts)
+    _plans[id(func)] = plan = _RunPlan(
+        func=func,
+        facts=facts,
+        kernel=facts.kernels["CUDA"] if the_machine().kind == "cuda" else "",
+        compute=compute,
+        compute_by_position=by_position,
+        is_direct=direct,
+        looks=direct and _returns_view_of_first(func),
+        draws=facts.generator >= 0 or facts.seeded,
+        is_checked=facts.checked or bool(facts.alerts) or has_dtypes,
+        has_dtypes=has_dtypes,
+        takes_lists=facts.name.startswith("_foreach_"),
+    )
     return plan
+
+
+def _returns_view_of_first(func: Any) -> bool:
+    """Return whether the result of an operator is one view, and its first argument the only one that has tensors."""
+    arguments, returns = ([str(one.type) for one in part] for part in (func._schema.arguments, func._schema.returns))
+    others = [one for one in arguments[1:] if "Tensor" in one]
+    return func.is_view and arguments[:1] == returns == ["Tensor"] and not others
 
 
 def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -132,14 +161,16 @@ def _run_with_keys(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator with the dispatch keys Conjugate, Negative and ZeroTensor switched on.
 
     PyTorch calls `__torch_dispatch__` with these keys off. An operator that is made of others would then treat
-    conjugate views as ordinary tensors, and return wrong numbers. A single kernel on real numbers has no such views,
-    and skips this.
+    conjugate views as ordinary tensors, and return wrong numbers. An operator on real numbers has no such views, and
+    skips this.
     """
     plan = _plans.get(id(func)) or _plan_of(func)
     machine, facts = the_machine(), plan.facts
-    if plan.is_direct and not (machine.kind == "cuda" and facts.kernels["CUDA"] in REGISTERED):
-        call = record(machine, facts, func, args, kwargs)
-        if call.real and facts.simple:
+    if plan.is_direct and plan.kernel not in REGISTERED:
+        if plan.looks and not kwargs and (done := _run_view(plan, machine, args)) is not NotImplemented:
+            return done
+        call = Dispatch(machine, facts, func, args, kwargs)
+        if call.real and facts.stays_real:
             return _dispatch(call, plan)
         with _Keys(_included(), _excluded() - _CONJUGATES):
             return _dispatch(call, plan)
@@ -147,7 +178,28 @@ def _run_with_keys(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         done = _run_override(facts, machine, func, args, kwargs)
         if done is not NotImplemented:
             return done
-        return _dispatch(record(machine, facts, func, args, kwargs), plan)
+        return _dispatch(Dispatch(machine, facts, func, args, kwargs), plan)
+
+
+def _run_view(plan: _RunPlan, machine: Machine, args: Any) -> Any:
+    """Run an operator that returns a view of its first argument, without all that a kernel needs.
+
+    Returns:
+        The view; `NotImplemented` if it is not simple, or raises an error: then the operator runs as all others do.
+    """
+    shell = args[0]
+    inner = shell._inner
+    if machine.capture is not None or inner.layout is not torch.strided or (machine.has_complex and not is_real(inner)):
+        return NotImplemented
+    if torch.is_inference_mode_enabled() and not shell.is_inference():
+        return NotImplemented
+    try:
+        out = plan.compute_by_position(inner, *args[1:])
+    except (IndexError, RuntimeError):
+        return NotImplemented
+    if machine.here.switch_streams is not None:
+        machine.here.switch_streams()  # a node that hands on its gradient looks at it only
+    return shell if out is inner else wrap(out, shell._place, shell._block)
 
 
 def _dispatch(call: Dispatch, plan: _RunPlan) -> Any:
@@ -156,7 +208,7 @@ def _dispatch(call: Dispatch, plan: _RunPlan) -> Any:
     The operands are checked first. At the end, the kernel and the waits of the host are counted.
     """
     machine, facts, shells = call.machine, call.facts, call.shells
-    if len(shells) > 1 or call.hosts or plan.is_checked or machine.shrunk:
+    if call.hosts or plan.is_checked or machine.shrunk or (len(shells) > 1 and not are_on_one_device(shells)):
         if plan.takes_lists and (done := run_foreach_one_by_one(call)) is not NotImplemented:
             return done
         _check_operands(call, plan)
@@ -172,6 +224,8 @@ def _dispatch(call: Dispatch, plan: _RunPlan) -> Any:
     try:
         if plan.draws:
             out = _compute_random(plan, call.inner, call.named, call.device)
+        elif not call.named:
+            out = plan.compute_by_position(*call.inner)
         else:
             out = plan.compute(*call.inner, **call.named)
     except (IndexError, RuntimeError) as error:
@@ -267,7 +321,8 @@ def _compute_random(plan: _RunPlan, inner: list[Any], named: dict[str, Any], pla
     """
     facts, func = plan.facts, plan.compute
     if facts.generator < 0:
-        return func(*inner, **named) if place is None else _run_with_cpu_state_of(place, func, inner, named)
+        draws = place is not None and _has_dropout(facts, inner, named)
+        return _run_with_cpu_state_of(place, func, inner, named) if draws else func(*inner, **named)
     name = facts.names[facts.generator]
     given: Any = named.get(name)
     if given is None and len(inner) > facts.generator and name not in facts.keywords:
@@ -314,7 +369,15 @@ def _has_empty_result(facts: OperatorFacts, func: Any, inner: list[Any], named: 
     return facts.name not in ALWAYS_DRAW and makes_empty_tensor(func, inner, named)
 
 
-def _run_with_cpu_state_of(place: Device, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
+def _has_dropout(facts: OperatorFacts, inner: list[Any], named: dict[str, Any]) -> bool:
+    """Return False if an operator with an argument `dropout_p` draws nothing, as attention without dropout."""
+    if "dropout_p" not in facts.names:
+        return True
+    at = facts.names.index("dropout_p")
+    return bool(inner[at] if len(inner) > at else named.get("dropout_p", 0.0))
+
+
+def _run_with_cpu_state_of(place: Any, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
     # These operators take no generator and draw from the CPU's default one. It is lent the state of the device's, so
     # that the device draws from its own and leaves the CPU's as it was.
     default = torch.default_generator
@@ -355,9 +418,8 @@ def _wrap_and_count(call: Dispatch, plan: _RunPlan, out: Any) -> Any:
     capture = machine.capture_on(place.index) if machine.capture is not None and place is not None else None
     if launches:
         flops, nbytes = flops_and_bytes(call, out)
-        clock = machine.clock
         # Nobody sees the shapes of work whose span is not kept.
-        shown = len(clock.spans) < clock.most or clock.on_span is not None or capture is not None
+        shown = machine.clock.keeps_spans() or capture is not None
         shapes = [shell._inner.shape for shell in shells] if shown else ()
         machine.launch(facts.name, place, flops, nbytes, shapes)
     if capture is not None:
@@ -375,6 +437,10 @@ def _run_again(plan: _RunPlan, inner: list[Any], named: dict[str, Any], place: D
     return _compute_random(plan, inner, named, place) if plan.draws else plan.compute(*inner, **named)
 
 
+_CALLERS = 5
+"""From `run` to `_record_accesses`; the functions that search for the program's line need not look at these."""
+
+
 def _record_accesses(call: Dispatch) -> None:
     """Record the blocks of memory that an operator reads, and those that it writes to.
 
@@ -382,17 +448,21 @@ def _record_accesses(call: Dispatch) -> None:
     """
     facts, shells = call.facts, call.shells
     place: Any = call.device
+    # Loops, not comprehensions, which are calls of functions: most operators have one or two tensors.
+    written: list[Block] = []
+    reads: list[Block] = []
     if facts.writes:
         call.written = written_by(facts, call.inner, call.named)
         # By number: an optimizer's operator is given all parameters at once, and to compare each with each would tell.
-        into = {id(value) for value in call.written}
-        written = [shell._block for shell in shells if id(shell._inner) in into]
-        reads = [shell._block for shell in shells if id(shell._inner) not in into]
+        into = set(map(id, call.written))
+        for shell in shells:
+            (written if id(shell._inner) in into else reads).append(shell._block)
     else:
-        written, reads = [], [shell._block for shell in shells]
+        for shell in shells:
+            reads.append(shell._block)
     for shell in call.fresh:
         written.append(shell._block)
-    call.machine.record_use(place, facts.name, [] if facts.shapes_only else reads, written)
+    call.machine.record_use(place, facts.name, [] if facts.shapes_only else reads, written, _CALLERS)
 
 
 def _overload(name: str) -> Any:

@@ -101,6 +101,9 @@ _CPU_ALONE = {
 }
 """Operators that a GPU has no kernel for at all: those of `native_functions.yaml` with one for the CPU alone."""
 
+_COMPLEX_OF_REAL = ("fft", "complex", "polar", "eig", "conj", "neg_view")
+"""Parts of the names of operators that make complex numbers of real ones, or views that only these have."""
+
 _INDEXING = {"index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index", "_unsafe_index_put"}
 
 
@@ -136,8 +139,8 @@ class OperatorFacts:
     may_wait: bool
     """The host waits for its result: always, or for some arguments."""
     pointwise: bool
-    simple: bool
-    """It is a kernel of its own, or a view, and not made of other operators."""
+    stays_real: bool
+    """With real arguments it computes with real numbers alone."""
     is_view: bool
     """Its result is a view of the first argument."""
     works: bool
@@ -201,7 +204,7 @@ def facts_of(func: Any) -> OperatorFacts:
         syncs_for=(syncs_for := _SYNCS.get(name, name if dynamic else "")),
         may_wait=bool(syncs_for) or name in _INDEXING or name.removesuffix("_") in _ARGUMENTS_DECIDE,
         pointwise=(pointwise := _is_pointwise(func, name)),
-        simple=pointwise or func.is_view or flops is not None or torch.Tag.core in tags,
+        stays_real=not any(part in name for part in _COMPLEX_OF_REAL),
         is_view=func.is_view,
         works=name not in NO_KERNEL and not func.is_view,
         # Outside inference mode autograd takes operators that are made of others apart before they come here.
