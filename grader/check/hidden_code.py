@@ -129,9 +129,9 @@ def hidden_code(source: SubmittedSource, allow: Collection[str] = ()) -> Mention
         source: the source of the submission.
         allow: words that are allowed.
     """
-    search, fine = _search_in(source), set[int]()  # ids of nodes that only begin an expression which hides nothing
+    search, harmless = _search_in(source), set[int]()  # ids of nodes that only begin an expression which hides nothing
     for file, node in source.running_nodes():
-        for name in search.hiding_names(node, file, fine):
+        for name in search.hiding_names(node, file, harmless):
             if name.split(".")[-1] not in allow and name not in allow:
                 return Mention(name, file, getattr(node, "lineno", 0))
     return None
@@ -166,7 +166,7 @@ class _Search:
             name for tree in self._source.trees.values() for node in ast.walk(tree) for name in deleted_names(node)
         )
 
-    def hiding_names(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
+    def hiding_names(self, node: ast.AST, file: str, harmless: set[int]) -> Iterator[str]:
         """Yield each name in a node that could hide what code does, or a phrase about it.
 
         Examples are "exec", and "json handed on" for `f(json)`.
@@ -174,27 +174,29 @@ class _Search:
         Args:
             node: a node of the syntax tree; call this with a node before the nodes inside it.
             file: the file that it is in.
-            fine: the ids of nodes that are known to hide nothing; this method adds nodes inside this one.
+            harmless: the ids of nodes that are known to hide nothing; this method adds nodes inside this one.
         """
         yield from sorted(_NOT_ONES_OWN.intersection(bound_names(node)))
         match node:
             case ast.Import() | ast.ImportFrom():
                 yield from (each.path for each in imported_by(node) if self._is_risky_import(each, file))
             case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
-                fine |= {id(each.func) for each in decorators if isinstance(each, ast.Call) and _has_one_argument(each)}
-                fine |= self._reads_of_values_from_checks(node, file)
+                harmless |= {
+                    id(each.func) for each in decorators if isinstance(each, ast.Call) and _has_one_argument(each)
+                }
+                harmless |= self._reads_of_values_from_checks(node, file)
             case ast.Attribute(value=inner):
-                yield from self._hiding_attributes(node, file, fine)
+                yield from self._hiding_attributes(node, file, harmless)
                 if isinstance(inner, ast.Name) and inner.id not in (*_ONLY, "getattr"):
-                    fine.add(id(inner))
+                    harmless.add(id(inner))
             case ast.Call(func=function, args=args, keywords=keywords):
-                yield from _hiding_calls(function, args, keywords, fine, self._names_of_functions(file))
+                yield from _hiding_calls(function, args, keywords, harmless, self._names_of_functions(file))
                 if last_name(function) == "basicConfig" and any(each.arg != "level" for each in keywords):
                     yield "basicConfig with more than a level"  # a format can name attributes
             case ast.MatchClass(kwd_attrs=words):
                 yield from (f".{name}" for name in words if self._is_internal(name) and not self._is_student_name(name))
             case ast.Name():
-                yield from self._hiding_words(node, file, fine)
+                yield from self._hiding_words(node, file, harmless)
 
     def _reads_of_values_from_checks(self, node: ast.AST, file: str) -> set[int]:
         """Return the ids of the nodes in a function that read a value which a check passes.
@@ -236,10 +238,10 @@ class _Search:
                     found.update(bound_names(node))
         return found
 
-    def _hiding_words(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
+    def _hiding_words(self, node: ast.Name, file: str, harmless: set[int]) -> Iterator[str]:
         """Yield words for a name if it could hide what code does, such as "exec".
 
-        `f(json)` has the words "json handed on". `fine` has the ids of nodes that hide nothing.
+        `f(json)` has the words "json handed on". `harmless` has the ids of nodes that hide nothing.
         """
         match node:
             case ast.Name(id="sys") if self._source.names[file].get("sys") != ["sys"]:
@@ -248,23 +250,23 @@ class _Search:
                 yield name
             case ast.Name(id=name) if name[:2] == "__" and _is_internal_name(name):
                 yield name
-            case ast.Name(id="sys" | "os" | "getattr" as name) if self._is_used_as_value(name, node, file, fine):
+            case ast.Name(id="sys" | "os" | "getattr" as name) if self._is_used_as_value(name, node, file, harmless):
                 yield name
-            case ast.Name(id=name, ctx=ast.Load()) if id(node) not in fine and (_ALONE | {*_ONLY}).intersection(
+            case ast.Name(id=name, ctx=ast.Load()) if id(node) not in harmless and (_ALONE | {*_ONLY}).intersection(
                 self._source.names[file].get(name, ())
             ):
                 yield f"{name} handed on"
             case ast.Name(id=name) if (
-                name in _COPIES_NAMES and name in self._source.names[file] and id(node) not in fine
+                name in _COPIES_NAMES and name in self._source.names[file] and id(node) not in harmless
             ):
                 yield f"{name} {_WITH_NAMES}"
 
-    def _is_used_as_value(self, name: str, node: ast.AST, file: str, fine: set[int]) -> bool:
+    def _is_used_as_value(self, name: str, node: ast.AST, file: str, harmless: set[int]) -> bool:
         """Return whether `getattr`, `sys` or `os` is used as a value, as `os` in `f(os)`.
 
-        It is not in `os.getcwd()` and `getattr(x, "T")`: then the node is in `fine`. `os` must be the module.
+        It is not in `os.getcwd()` and `getattr(x, "T")`: then the node is in `harmless`. `os` must be the module.
         """
-        return id(node) not in fine and (name != "os" or "os" in self._source.names[file].get("os", ()))
+        return id(node) not in harmless and (name != "os" or "os" in self._source.names[file].get("os", ()))
 
     def _is_risky_import(self, imported: Imported, file: str) -> bool:
         """Return whether a used import gives access to something that could hide code.
@@ -287,40 +289,40 @@ class _Search:
         renamed = name != rest[-1] if rest and rest[-1] in _COPIES_NAMES else False
         return first not in READABLE_PACKAGES or renamed or any(map(self._is_internal, rest))
 
-    def _hiding_attributes(self, node: ast.Attribute, file: str, fine: set[int]) -> Iterator[str]:
+    def _hiding_attributes(self, node: ast.Attribute, file: str, harmless: set[int]) -> Iterator[str]:
         """Yield the text of an attribute if it could hide what code does.
 
         Examples are "sys.modules", ".f_globals", and "torch.relu" where code assigns to it. Nodes that are harmless
-        beside it are added to `fine`.
+        beside it are added to `harmless`.
         """
         match node:
             case ast.Attribute(value=ast.Attribute(ast.Name("sys") as root, "path") as inner, attr="append" | "insert"):
-                fine |= {id(root), id(inner)}  # where to look for files: which code runs does not depend on it
+                harmless |= {id(root), id(inner)}  # where to look for files: which code runs does not depend on it
             case ast.Attribute(value=ast.Name(id=root) as inner, attr=name) if (
                 root in _ONLY
-                and id(node) not in fine
+                and id(node) not in harmless
                 and (root in ("sys", "os") or self._source.names[file].get(root) == [root])
             ):
-                fine.add(id(inner))
+                harmless.add(id(inner))
                 yield from [f"{root}.{name}"] * (name not in _ONLY[root] or not isinstance(node.ctx, ast.Load))
             case ast.Attribute(value=ast.Attribute(attr="testing") as inner, attr=name) if _is_testing_assertion(
                 ["testing", name]
             ):
-                fine.add(id(inner))
+                harmless.add(id(inner))
             case ast.Attribute(attr="__class__", ctx=ast.Store() | ast.Del()):
                 yield ".__class__"
             case ast.Attribute(ctx=ast.Store() | ast.Del()) if changed := self._replaced_attribute(node, file):
                 yield changed
             case ast.Attribute(value=ast.Attribute(attr="ctypes") as inner, attr="data"):  # the address of an array
-                fine.add(id(inner))
-            case ast.Attribute(attr="format" | "format_map") if id(node) not in fine:
+                harmless.add(id(inner))
+            case ast.Attribute(attr="format" | "format_map") if id(node) not in harmless:
                 yield "format with a template that is not a string literal, or that reads attributes"
-            case ast.Attribute(attr=name) if name in _COPIES_NAMES and id(node) not in fine:
+            case ast.Attribute(attr=name) if name in _COPIES_NAMES and id(node) not in harmless:
                 yield f".{name} {_WITH_NAMES}"
-            case ast.Attribute(value=inner, attr=name) if self._is_internal(name) and id(node) not in fine:
+            case ast.Attribute(value=inner, attr=name) if self._is_internal(name) and id(node) not in harmless:
                 paths = paths_of_attribute(node.value, name, self._source.names[file], None)
                 if _are_exceptions_or_views(paths):
-                    fine.add(id(inner))
+                    harmless.add(id(inner))
                 elif not self._is_student_name(name, paths):
                     yield f".{name}"
 
@@ -435,36 +437,40 @@ def _has_one_argument(call: ast.Call) -> bool:
 
 
 def _hiding_calls(
-    function: ast.expr, args: list[ast.expr], keywords: list[ast.keyword], fine: set[int], functions: Collection[str]
+    function: ast.expr,
+    args: list[ast.expr],
+    keywords: list[ast.keyword],
+    harmless: set[int],
+    functions: Collection[str],
 ) -> Iterator[str]:
     """Yield words for a call if it could hide what code does.
 
     For `getattr(x, name)` they are "getattr with a name that is not a string literal". Such calls are those of
-    `getattr`, `hasattr`, `type` and metaclasses. Those of `format` with a harmless template are added to `fine`.
+    `getattr`, `hasattr`, `type` and metaclasses. Those of `format` with a harmless template are added to `harmless`.
 
     Args:
         function: the node of what is called.
         args: the positional arguments of the call.
         keywords: the keyword arguments of the call.
-        fine: the ids of nodes that hide nothing; this function adds those that it finds harmless.
+        harmless: the ids of nodes that hide nothing; this function adds those that it finds harmless.
         functions: the names that are always bound to functions of the file.
     """
     match function, args:
         case ast.Name("update_wrapper") | ast.Attribute(attr="update_wrapper"), [ast.Name(id=name), _]:
             if not keywords and name in functions:  # else what it changes may be a module
-                fine.add(id(function))
+                harmless.add(id(function))
         case ast.Call(func=ast.Name("type") | ast.Attribute(attr="__class__")), [_, _, _]:
             yield "type with three arguments"
         case ast.Name(id=name) | ast.Attribute(attr=name), [_, _, _] if name in _METACLASSES:
             yield f"{name} with three arguments"
         case ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), _:
             if not _reads_attribute_or_item(text):
-                fine.add(id(function))
+                harmless.add(id(function))
         case ast.Name(id="type"), [_, _, *_]:
             yield "type with three arguments"
         case ast.Name(id="getattr" | "hasattr" as name), [of, named, *_]:
-            fine |= {id(function), *([id(of)] if isinstance(of, ast.Name) and of.id not in _ONLY else [])}
-            if id(named) in fine:  # a value of the check's
+            harmless |= {id(function), *([id(of)] if isinstance(of, ast.Name) and of.id not in _ONLY else [])}
+            if id(named) in harmless:  # a value of the check's
                 pass
             elif not isinstance(named, ast.Constant) or not isinstance(named.value, str):
                 yield f"{name} with a name that is not a string literal"

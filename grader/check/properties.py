@@ -60,7 +60,7 @@ def unequal_failure(
     return CheckFailed(public, story, about, picture)
 
 
-def assert_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
+def assert_of_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
     """Fail unless a value is of the expected kind, which the caller has examined.
 
     The message is such as "expected the result to be a tensor, got a list".
@@ -89,7 +89,7 @@ def assert_tensor(actual: Any, what: str = "the result") -> None:
     Raises:
         CheckFailed: it is of another type.
     """
-    assert_kind(isinstance(actual, torch.Tensor), actual, "a tensor", what)
+    assert_of_kind(isinstance(actual, torch.Tensor), actual, "a tensor", what)
 
 
 def assert_array(actual: Any, what: str = "the result") -> None:
@@ -102,7 +102,7 @@ def assert_array(actual: Any, what: str = "the result") -> None:
     Raises:
         CheckFailed: it is of another type.
     """
-    assert_kind(isinstance(actual, np.ndarray), actual, "a NumPy array", what)
+    assert_of_kind(isinstance(actual, np.ndarray), actual, "a NumPy array", what)
 
 
 def assert_isinstance(actual: Any, kind: Any, what: str = "the result") -> None:
@@ -116,7 +116,7 @@ def assert_isinstance(actual: Any, kind: Any, what: str = "the result") -> None:
     Raises:
         CheckFailed: it is not an instance. For an object in a worker, the worker answers, and its answer is untrusted.
     """
-    assert_kind(
+    assert_of_kind(
         is_instance(actual, kind),
         actual,
         show.with_article(shown_name(kind) if is_proxy(kind) else kind.__name__),
@@ -151,7 +151,7 @@ def assert_has_shape(actual: Any, what: str) -> None:
     Raises:
         CheckFailed: the value lacks a shape or a dtype.
     """
-    assert_kind(hasattr(type(actual), "shape") and hasattr(type(actual), "dtype"), actual, "a tensor", what)
+    assert_of_kind(hasattr(type(actual), "shape") and hasattr(type(actual), "dtype"), actual, "a tensor", what)
 
 
 def kind(value: Any) -> str:

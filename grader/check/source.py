@@ -411,7 +411,7 @@ def source_of(connection: Connection) -> SubmittedSource:
     It is cached for all checks. If the submission does not load, its error is raised.
     """
     connection.names()
-    return _parse_files(tuple(connection.files.items()), connection.module, connection.graded)
+    return _parse_files(tuple(connection.files.items()), connection.module, connection.names_in_checks)
 
 
 @functools.lru_cache(maxsize=8)

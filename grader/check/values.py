@@ -22,7 +22,7 @@ from grader.check.properties import (
     assert_dtype,
     assert_has_shape,
     assert_isinstance,
-    assert_kind,
+    assert_of_kind,
     assert_shape,
     assert_tensor,
     assert_true,
@@ -105,7 +105,7 @@ def assert_close(
     """
     if isinstance(expected, (Tensor, np.ndarray)):
         kind = Tensor if isinstance(expected, Tensor) else np.ndarray
-        assert_kind(isinstance(actual, kind), actual, show.kind(expected), what)
+        assert_of_kind(isinstance(actual, kind), actual, show.kind(expected), what)
         assert_shape(actual, expected, what)
         assert_dtype(actual, expected, what)
         if isinstance(expected, Tensor):
@@ -189,7 +189,7 @@ def as_number(value: Any, what: str = "the result") -> Any:
     Raises:
         CheckFailed: the value does not hold numbers, or does not hold exactly one.
     """
-    assert_kind(_is_numeric(value), value, "a number", what)
+    assert_of_kind(_is_numeric(value), value, "a number", what)
     if (count := math.prod(_shape(value))) != 1:
         public = say("expected {} to hold one number", what)
         raise CheckFailed(public, f"{public}, got {count}")
@@ -215,7 +215,7 @@ def _assert_equal_items(actual: Any, expected: Any, what: str, rtol: float | Non
     wanted = expected if isinstance(expected, dict) else dict(enumerate(expected))
     # The plain kind: where a tuple is expected, a named tuple is right, too.
     kind = next(base for base in (list, tuple, dict) if isinstance(expected, base))
-    assert_kind(isinstance(actual, kind), actual, show.with_article(kind.__name__), what)
+    assert_of_kind(isinstance(actual, kind), actual, show.with_article(kind.__name__), what)
     simple = not any(isinstance(item, (Tensor, np.ndarray)) for item in wanted.values())
     whole = unequal_failure(say("{} is not the expected value", what), show.show(expected), show.show(actual))
     if isinstance(expected, dict) and (missing := [key for key in expected if key not in actual]):
@@ -238,10 +238,10 @@ def _assert_near_numbers(actual: Any, expected: Any, what: str, rtol: float | No
     """
     if not _is_numeric(actual):
         is_number = isinstance(expected, (int, float, complex, np.generic))
-        assert_kind(False, actual, "a number" if is_number else show.kind(expected, public=True), what)
+        assert_of_kind(False, actual, "a number" if is_number else show.kind(expected, public=True), what)
     of_numpy = isinstance(actual, (np.ndarray, np.generic)), isinstance(expected, (np.ndarray, np.generic))
     if (isinstance(expected, Tensor) and of_numpy[0]) or (isinstance(actual, Tensor) and of_numpy[1]):
-        assert_kind(False, actual, show.kind(expected, public=True), what)
+        assert_of_kind(False, actual, show.kind(expected, public=True), what)
     if isinstance(actual, (int, float)) and isinstance(expected, (int, float)) and actual == expected:
         return  # the common case of plain numbers, without making tensors of them
     if isinstance(actual, int) and actual.bit_length() >= sys.float_info.max_exp:  # no float is as large

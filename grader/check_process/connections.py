@@ -87,7 +87,7 @@ class Connections:
             data = self._data_of(planned)
             made = Connection(*given, device=device, data=data, folder=job.folder, without=planned.without)
             self._students[device] = made
-            self._students[device].graded = self._names_in_checks(planned)
+            self._students[device].names_in_checks = self._names_in_checks(planned)
         return self._students[device]
 
     def open_reference(self, planned: PlannedExercise, device: DeviceKind, owner: str = "your") -> Connection:

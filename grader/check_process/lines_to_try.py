@@ -47,7 +47,7 @@ class Reproducer:
         self._references: dict[tuple[str, str, DeviceKind, str], str] = {}
         self._fresh: dict[int, Connection] = {}
 
-    def add_snippet(self, outcome: Outcome, planned: PlannedRun, student: Connection) -> Outcome:
+    def add_lines_to_try(self, outcome: Outcome, planned: PlannedRun, student: Connection) -> Outcome:
         """Return the outcome, with lines for the student to try if they show the mistake.
 
         The message of the outcome has the lines. The lines are the last calls of the check, or for a hidden check the

@@ -162,7 +162,7 @@ class CheckSession:
         # What was imported and collected stays: no later collection need go over it.
         gc.collect()
         gc.freeze()
-        self._runner.keep_comparisons()
+        self._runner.note_failing_asserts()
         while isinstance(message := self._host.receive(), Job):
             self._run_job(message)
         self.ended_by = message
@@ -227,7 +227,7 @@ class CheckSession:
         hangs = not student.deadlocked.isdisjoint(outcome.called)
         same = examined and (hangs or not self._runner.drew_random_numbers(row))
         outcome = replace(outcome, seconds=round(time.monotonic() - started, 4), same_for_all=same)
-        return self._reproducer.add_snippet(outcome, planned, student) if selection.with_tries else outcome
+        return self._reproducer.add_lines_to_try(outcome, planned, student) if selection.with_tries else outcome
 
 
 def _check_files(exercise: PlannedExercise) -> list[Path]:

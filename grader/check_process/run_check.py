@@ -42,7 +42,7 @@ class CheckRunner:
         self._fixtures = fixtures
         self._comparison: Comparison | None = None
 
-    def keep_comparisons(self) -> None:
+    def note_failing_asserts(self) -> None:
         """Store both sides of each plain assert that fails from now on, for the messages.
 
         For that, pytest calls `_note_comparison`.

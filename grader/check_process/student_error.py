@@ -34,7 +34,7 @@ class Reason:
         verdict: the verdict of the check.
         public: the reason, in words that reveal no hidden input.
         story: the same with numbers.
-        of_small_set: the line that raised and the text of the exception, as a hidden check shows them behind the
+        student_error_text: the line that raised and the text of the exception, as a hidden check shows them behind the
             public text: both come from a small set that is known.
         unreadable: True if nothing of the submission ran, so that no rule was examined.
         at_load: True if the public text was known before any hidden input was, so that it is shown in full.
@@ -44,7 +44,7 @@ class Reason:
     verdict: Verdict
     public: str = ""
     story: str = ""
-    of_small_set: str = ""
+    student_error_text: str = ""
     unreadable: bool = False
     at_load: bool = False
     from_text: bool = False

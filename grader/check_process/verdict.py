@@ -245,7 +245,7 @@ def _student_and_staff_messages(row: CollectedCheck, reason: Reason) -> tuple[st
     text = detail = reason.story or str(reason.public)
     if not row.check.shown:
         public = reason.public if reason.at_load else row.file.words.shown_text(reason.public)
-        text = f"{public}{reason.of_small_set}"
+        text = f"{public}{reason.student_error_text}"
         if public is None:
             text, detail = _FALLBACKS.get(reason.verdict, NOT_EXPECTED), f"{detail}\n{WITHHELD}: {reason.public}"
     rule = row.file.exercise.contract.get(row.check.contract)

@@ -251,7 +251,7 @@ class Connection:
         data: files that lie beside them, by relative name.
         folder: the folder of the files, as the student types it; "" if that is unknown.
         without: packages that the exercise is solved without; if there are any, its workers have none at all.
-        graded: names that the checks of the exercise mention, among them those that they call; None if unknown.
+        names_in_checks: names that the exercise's checks mention, called or not; None if unknown.
         record: the record of the check that runs now.
         answered: the names in messages of what has returned a value: "your `total`"; `with_new_worker` shares them.
         student: the student's connection, if this is the reference's, which gets arguments as they were before a call.
@@ -273,7 +273,7 @@ class Connection:
     data: Mapping[str, bytes] = field(default_factory=dict)
     folder: str = ""
     without: tuple[str, ...] = ()
-    graded: frozenset[str] | None = None
+    names_in_checks: frozenset[str] | None = None
     record: Record = field(default_factory=Record)
     answered: set[str] = field(default_factory=set)
     student: Connection | None = None

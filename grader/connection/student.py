@@ -94,7 +94,7 @@ _NEAR = 0.75
 def _missing_name_text(connection: Connection, name: str) -> str:
     # A misspelt name is a common mistake with a simple fix, so a guess helps.
     # What another check calls is another function, and not this one under a wrong name.
-    wanted = connection.graded or ()
+    wanted = connection.names_in_checks or ()
     names = {other.lower(): other for other in connection.names() if other not in wanted}
     alike = difflib.get_close_matches(name.lower(), names, n=2, cutoff=_NEAR)
     near = " or ".join(f"`{names[other]}`" for other in alike)

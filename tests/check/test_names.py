@@ -35,7 +35,7 @@ def test_words_fail_or_return(name: str) -> None:
     assert FAIL.match(name) or returned(FUNCTIONS[name]) != "None"
 
 
-NO_SUCH_VALUE = {"assert_tensor", "assert_isinstance", "assert_kind", "assert_no_hidden_code"}
+NO_SUCH_VALUE = {"assert_tensor", "assert_isinstance", "assert_of_kind", "assert_no_hidden_code"}
 """By these a word that returns a value says that there is none, as `float("x")` does."""
 
 
