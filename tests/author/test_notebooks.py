@@ -697,9 +697,15 @@ def test_a_function_may_have_the_name_of_a_builtin() -> None:
 
 
 def test_a_test_that_looks_at_nothing_of_student_code_is_named() -> None:
-    """It would pass for every answer."""
+    """It would pass for every answer; another test of its question has its points, or it is left to do."""
     cells = otter_question("name: q", code("import math as m\nx = 2 # SOLUTION"), code("assert x == 2"))
-    draft = draft_of(notebook(*cells[:-2], code("assert m.pi > 3"), *cells[-2:]))
+    made = assignment_of(notebook(*cells[:-2], code("assert m.pi > 3"), code("y = x\nassert y"), *cells[-2:]))
+    assert made is not None
+    assert made.points == {"test_q": Fraction(1, 2), "test_q_3": Fraction(1, 2)}
+    (note,) = made.notes
+    assert note.startswith("the test q_2 looks at nothing that students write, so that every answer would pass it")
+    alone = otter_question("name: other", code("z = 1 # SOLUTION"), code("assert m.pi > 3"))
+    draft = draft_of(notebook(*cells, *alone))
     assert [todo for _, todo in todos_of(draft.shown) if "nothing of student code" in todo]
 
 
@@ -770,6 +776,8 @@ def test_cells_are_read_as_otter_reads_them(tmp_path: Path) -> None:
     assert made.files == ["a.csv", "b.csv"]
     (tmp_path / "extra.py").write_text("ONE = 1\n")
     assert made.modules(tmp_path) == ["extra.py"]
+    draft = Port(made.test_file(), made.reference(), MODULE, data={"extra.py": b""}, notebook=made).draft("Title")
+    assert draft.counts == (1, 0, 1)  # a check has no such module
 
 
 def nbgrader_cells(solution: str, *tests: str, points: int = 2) -> list[dict[str, Any]]:

@@ -34,6 +34,8 @@ MODULE = "solution"
 """From which the test file of a notebook imports what students write."""
 _DEFINED = re.compile(r"""(["'])([A-Za-z_]\w*)\1 in (?:vars|globals|locals|dir)\(\)""")
 """How a test of a notebook asks whether students wrote a variable."""
+_ALL_NAMES = {"globals", "locals", "vars", "dir", "eval", "exec", "get_ipython", "In", "Out"}
+"""Names by which a test may look at what students write without naming it."""
 _MOST_WORDS, _SHOWN_WORDS = 6, 50
 """Of words that belong to no question: the most cells that are named, and the letters of each."""
 
@@ -234,15 +236,14 @@ class Assignment:
         names = ", ".join(f"`{name}`" for name in sorted(question.solved))
         return question.heading or (names if len(names) <= LONGEST_HEADING else "") or question.name
 
-    def drop_tests_without_asserts(self) -> None:
-        """Drop each test that asserts nothing, if another one of its cell or its question asserts something.
+    def drop_tests_that_pass_always(self) -> None:
+        """Drop each test that every answer passes, if another one of its cell or its question is not such a test.
 
         Its points go to the others of its cell, or else of its question.
         """
-        functions = [_as_function(name, source) for name, source in self.tests.items()]
-        asserting = asserting_functions("\n\n".join([self.given_code(), *functions]))
-        for test in [test for test in self.tests if test not in asserting]:
-            left = [other for other in self.tests if other in asserting]
+        reasons = self._reasons_to_pass()
+        for test, reason in reasons.items():
+            left = [other for other in self.tests if other not in reasons]
             others = [other for other in left if self._cells[other] == self._cells[test]]
             others = others or [other for other in left if self.questions[other] is self.questions[test]]
             if not others:
@@ -252,9 +253,23 @@ class Assignment:
             del self.tests[test], self.questions[test]
             names = ", ".join(other.removeprefix("test_") for other in others)
             self.notes.append(
-                f"the test {test.removeprefix('test_')} asserts nothing, so that every answer would pass it: it is not "
+                f"the test {test.removeprefix('test_')} {reason}, so that every answer would pass it: it is not "
                 f"a check, and {names} {'has' if len(others) == 1 else 'have'} its points ({float(points):g})"
             )
+
+    def _reasons_to_pass(self) -> dict[str, str]:
+        """Return why every answer passes a test, by the name of the test, for the tests of which this is certain."""
+        functions = {name: _as_function(name, source) for name, source in self.tests.items()}
+        asserting = asserting_functions("\n\n".join([self.given_code(), *functions.values()]))
+        reasons, students, items = dict[str, str](), self._students_names(), self._items()
+        whole = self._tests_with_earlier_statements({name for item in items for name in item.binds})
+        for name, source in whole.items():
+            used = _names_used(_as_function(name, source))
+            if name not in asserting:
+                reasons[name] = "asserts nothing"
+            elif students and not used & (students | _ALL_NAMES):
+                reasons[name] = "looks at nothing that students write"
+        return reasons
 
     def words_sentences(self) -> Iterator[str]:
         """Yield a sentence on the words of the notebook that belong to no question, if there are such words."""
@@ -313,10 +328,16 @@ class Assignment:
         The solution binds them, or they are computed from what it binds.
         """
         items = [item for item in self._items() if not imported_names(item.node)]
+        students = self._students_names()
+        return students & self._names_used_by_tests() & {name for item in items if not item.name for name in item.binds}
+
+    def _students_names(self) -> set[str]:
+        """Return the names that the solution binds, all functions, and the names that are computed from these."""
+        items = [item for item in self._items() if not imported_names(item.node)]
         students = self.solved | {item.name for item in items if item.name}
         while more := {name for item in items if item.uses & students for name in item.binds} - students:
             students |= more
-        return students & self._names_used_by_tests() & {name for item in items if not item.name for name in item.binds}
+        return students
 
     def modules(self, folder: Path) -> list[str]:
         """Return the names of the Python files in a folder that the notebook imports.

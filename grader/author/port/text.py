@@ -279,7 +279,8 @@ def modules_among(node: ast.AST, files: Container[str]) -> list[str]:
 
 
 def _packages(node: ast.AST) -> list[str]:
-    roots = dict.fromkeys(module.split(".")[0] for module, _ in imported_names(node).values())
+    names = (where for one in ast.walk(node) for where in imported_names(one).values())
+    roots = dict.fromkeys(module.split(".")[0] for module, _ in names)
     return [root for root in roots if root]
 
 
