@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import threading
 from collections.abc import Callable
@@ -32,7 +33,10 @@ def test_seeds() -> None:
 def test_gradients_on_every_index() -> None:
     """Gradients are on their leaf's device, also across devices and in a thread."""
     leaf = torch.ones(3, device="sim:1", requires_grad=True)
-    (leaf * 2 + leaf.to("sim:0").to("sim:1") * leaf.cpu().to("sim:1")).sum().backward()
+    # An older PyTorch warns of the default stream of another device.
+    warns = not hasattr(torch._C, "_override_stale_capture_stream")
+    with pytest.warns(UserWarning, match="AccumulateGrad") if warns else contextlib.nullcontext():
+        (leaf * 2 + leaf.to("sim:0").to("sim:1") * leaf.cpu().to("sim:1")).sum().backward()
     assert (grad_of(leaf).tolist(), str(grad_of(leaf).device)) == ([4, 4, 4], "sim:1")
     host = torch.ones(2, requires_grad=True)
     (host.to("sim") * 5).sum().backward()
