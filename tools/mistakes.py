@@ -12,7 +12,8 @@ broken, or `load`, `name`, `signature` for what breaks no rule, or several of th
 
 Lines with `-` stand in the right answer, without their indentation, each followed by those that replace it; a section
 of plain code has functions which replace those of the same name, and imports. `== all: load` is followed by a file.
-`--write` brings docs/mistakes.md up to date. A run that was interrupted goes on where it stopped. Exits with 1 if a
+`--write` brings docs/mistakes.md up to date, exercise by exercise. A run that was interrupted goes on where it stopped,
+until code of `grader` changes. Exits with 1 if a
 mistake costs nothing or the right answer loses points.
 """
 
@@ -245,8 +246,8 @@ def command(names: tuple[str, ...], *, write: bool, full: bool, only: str) -> No
                 _print(item, full=full)
             pages[exercise.number] = table(exercise, found)
             every += found
-    if write and not only:
-        PAGE.write_text(written(pages), encoding="utf-8")
+            if write and not only:  # at once: a run of all takes long, and may be interrupted
+                PAGE.write_text(written(pages), encoding="utf-8")
     sys.exit(_summed_up(every))
 
 

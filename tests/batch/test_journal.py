@@ -20,6 +20,7 @@ from batch.pretend import PretendClass
 from grader.batch import results_folder
 from grader.batch.journal import FILE, Journal, Shard, open_journal, open_run
 from grader.batch.run import BatchOptions
+from grader.grading.store import VERSION
 from grader.intake.collect import collect
 from grader.intake.contents import Handed
 from grader.model import Course, Verdict
@@ -192,7 +193,7 @@ def test_a_file_that_is_not_a_journal(pretend: PretendClass, content: bytes | No
     path = pretend.out / FILE
     if content is None:
         with sqlite3.connect(path) as other:
-            other.execute("PRAGMA user_version = 9")
+            other.execute(f"PRAGMA user_version = {VERSION + 1}")
         other.close()
     else:
         path.write_bytes(content)
