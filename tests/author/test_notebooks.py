@@ -298,6 +298,20 @@ def test_other_notebooks_are_refused_and_other_files_are_not_notebooks() -> None
         assignment_of(notebook(raw("# BEGIN QUESTION\nname: q1"), code("x = 1")))
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"cells": [', "the notebook is not valid JSON"),
+        ('{"worksheets": []}', "has no cells where its format 4 has them; convert it"),
+        ('\n{"cells": [{"cell_type": "code", "source": null}]}', "has no cells where"),
+    ],
+)
+def test_a_damaged_notebook_is_named(text: str, why: str) -> None:
+    """It is not taken for a test file that is not valid Python."""
+    with pytest.raises(CourseError, match=why):
+        assignment_of(text)
+
+
 def test_a_variable_is_graded(tmp_path: Path, type_grade: WarmGrade) -> None:
     """It has a stub in the starter, and a check that reads it."""
     home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))

@@ -252,9 +252,10 @@ class Assignment:
             self.points |= {other: self.points.get(other, Fraction(0)) + points / len(others) for other in others}
             del self.tests[test], self.questions[test]
             names = ", ".join(other.removeprefix("test_") for other in others)
+            has = f", and {names} {'has' if len(others) == 1 else 'have'} its points ({float(points):g})"
             self.notes.append(
                 f"the test {test.removeprefix('test_')} {reason}, so that every answer would pass it: it is not "
-                f"a check, and {names} {'has' if len(others) == 1 else 'have'} its points ({float(points):g})"
+                f"a check{has if points else ''}"
             )
 
     def _reasons_to_pass(self) -> dict[str, str]:

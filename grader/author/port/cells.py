@@ -94,7 +94,7 @@ def _skeleton(lines: Sequence[str], marked: Sequence[bool]) -> str:
     text = "\n".join(rows) + "\n"
     try:
         (node,) = ast.parse(text).body
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError):  # what is left is not one statement, so students get a stub
         return ""
     blocks = [one for one in ast.walk(node) if isinstance(one, Function if is_function else _COMPOUND)]
     inside = {row for one in blocks for row in range(one.body[0].lineno, (one.end_lineno or 0) + 1)}

@@ -15,7 +15,7 @@ from grader.model.errors import CourseError
 
 
 def assignment_of(text: str) -> Assignment | None:
-    """Return the assignment in a notebook; None if the text is not a notebook.
+    """Return the assignment in a notebook; None if the text is not JSON, and so not a notebook.
 
     The notebook is one of otter-grader or nbgrader.
 
@@ -23,14 +23,20 @@ def assignment_of(text: str) -> Assignment | None:
         text: the text of the file.
 
     Raises:
-        CourseError: it is a notebook of neither kind, or has no tests.
+        CourseError: it is a notebook of neither kind, is damaged, has an old format, or has no tests.
     """
+    if not text.lstrip("\ufeff \t\r\n").startswith("{"):
+        return None
     try:
         whole = json.loads(text)
         cells = whole["cells"]
         rows = [(cell["cell_type"], "".join(cell["source"]), cell.get("metadata", {}), cell) for cell in cells]
-    except (ValueError, TypeError, KeyError):
-        return None
+    except ValueError as error:
+        raise CourseError(f"the notebook is not valid JSON ({error}); save it again in Jupyter") from None
+    except (TypeError, KeyError):
+        raise CourseError(
+            "the notebook has no cells where its format 4 has them; convert it:  jupyter nbconvert --to notebook FILE"
+        ) from None
     language = str(whole.get("metadata", {}).get("kernelspec", {}).get("language", "python"))
     if language.lower() != "python":
         raise CourseError(f"the notebook is written in {language}: only Python is graded here")
