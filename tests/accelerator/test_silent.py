@@ -801,10 +801,12 @@ def test_a_view_that_is_changed_in_place(view: str) -> None:
             part = VIEWS[view](base)
             try:
                 change(part)
+                # On CUDA a number from the host fills without a look at memory that overlaps (Fill.cpp), and what
+                # raises of it is backward.
+                (part * 3).sum().backward()
             except RuntimeError as error:
                 seen.append([str(error)])
                 continue
-            (part * 3).sum().backward()
             found = [base._version, part._version, part.requires_grad, grad_of(leaf).tolist(), _names(base.grad_fn)]
             seen.append(found)
         assert seen[0] == seen[1], name

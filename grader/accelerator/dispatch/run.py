@@ -28,7 +28,7 @@ from grader.accelerator.dispatch.record import Dispatch, is_real
 from grader.accelerator.dispatch.waits import reason_to_wait
 from grader.accelerator.ops.attention import attend_whole
 from grader.accelerator.ops.half_precision import compute_in_float32
-from grader.accelerator.ops.overrides import OVERRIDES, copy_between, one_hot
+from grader.accelerator.ops.overrides import copy_between, one_hot, override_of
 from grader.accelerator.schema.determinism import check_deterministic
 from grader.accelerator.schema.facts import ATEN, OperatorFacts, facts_of, written_by
 from grader.accelerator.sim.device_asserts import assertion_text, check_storage_bounds, placeholder_output
@@ -89,7 +89,7 @@ _plans: dict[int, _RunPlan] = {}
 
 def _plan_of(func: Any) -> _RunPlan:
     facts = facts_of(func)
-    direct = facts.namespace == "aten" and facts.name not in OVERRIDES and not facts.decomposes
+    direct = facts.namespace == "aten" and override_of(facts) is None and not facts.decomposes
     compute = by_position = _cpu_kernel(func, facts.name)
     if compute is func:
         compute = getattr(func, "_op", func)  # what its `__call__` calls
@@ -279,7 +279,7 @@ def _run_override(facts: OperatorFacts, machine: Machine, func: Any, args: Any, 
         done = importlib.import_module("grader.accelerator.cuda.nccl").run_collective(func, args, kwargs)
         if done is not NotImplemented:
             return done
-    override = OVERRIDES.get(facts.name)
+    override = override_of(facts)
     if override is not None and (done := override(func, args, kwargs)) is not NotImplemented:
         return done
     # In inference mode operators come here whole; their parts come one by one, and each is checked and counted.

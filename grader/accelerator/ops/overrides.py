@@ -14,6 +14,7 @@ from grader.accelerator.core.storage import ELSEWHERE
 from grader.accelerator.core.tensor import LEGACY, SimTensor, refresh_metadata, wrap
 from grader.accelerator.core.unsupported import refuse_unsupported_layout, unsupported_error
 from grader.accelerator.ops.attention import attend
+from grader.accelerator.schema.facts import OperatorFacts
 from grader.accelerator.sim.capture import Capture
 from grader.accelerator.sim.counters import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
 from grader.accelerator.sim.machine import the_machine
@@ -129,17 +130,20 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     device = kwargs.get("device")
     options = {name: value for name, value in kwargs.items() if name not in ("device", "non_blocking", "pin_memory")}
     inner = source._inner if isinstance(source, SimTensor) else source
-    if device is not None and not machine.is_simulated(device) and torch.device(device).type != "cpu":
+    leaves = device is not None and not machine.is_simulated(device)
+    if leaves and torch.device(str(device)).type != "cpu":
         # To `meta` and the like: no bytes of the device go anywhere.
         return func(inner, **options, device=device)
-    made = func(inner, **options)
+    made = func._op(inner, **options)
     refuse_unsupported_layout(func, made)
-    here = machine.to_inner_device(device) if device is not None and machine.is_simulated(device) else source.device
-    if capture := machine.capture_on(here.index):
-        capture.record_operator(functools.partial(func, inner, **options), made, [made])
+    capture = None
+    if machine.capture is not None:
+        here = source.device if leaves or device is None else machine.to_inner_device(device)
+        if capture := machine.capture_on(here.index):
+            capture.record_operator(functools.partial(func, inner, **options), made, [made])
     nbytes = nbytes_of(made)
     non_blocking = bool(kwargs.get("non_blocking"))
-    if device is not None and not machine.is_simulated(device):
+    if leaves:
         _record_accesses("_to_copy", source, made)
         host_waits = not non_blocking
         # PyTorch makes the target of such a copy in pinned memory, too.
@@ -309,7 +313,7 @@ OVERRIDES: dict[str, Callable[..., Any]] = {
     "_new_zeros_with_same_feature_meta": _zeros_for_tangent,
     "copy_": copy_between,
     "_to_copy": _to_copy,
-    "fill_": _fill,
+    "aten/fill_.Tensor": _fill,
     "layout": _layout,
     "set_": _set,
     "resize_": _resize,
@@ -320,4 +324,9 @@ OVERRIDES: dict[str, Callable[..., Any]] = {
     "new_empty_strided": _new_empty_strided,
     "scaled_dot_product_attention": attend,
 }
-"""The functions that run operators in another way, by the names of the operators."""
+"""The functions that run operators in another way, by the operators' names, or by their paths for one overload."""
+
+
+def override_of(facts: OperatorFacts) -> Callable[..., Any] | None:
+    """Return the function of `OVERRIDES` that runs an operator; None if it has none."""
+    return OVERRIDES.get(facts.name) or OVERRIDES.get(facts.path)

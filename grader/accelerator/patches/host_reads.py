@@ -216,6 +216,10 @@ def _lies_on_device(values: Iterable[Any]) -> bool:
     return True
 
 
+_plain_keys: dict[int, bool] = {}
+"""By dispatch keys: whether tensors with them are plain. There are few sets of keys, and each question takes a call."""
+
+
 def _is_plain(tensor: torch.Tensor) -> bool:
     """Return whether a tensor is a dense CPU tensor with memory of its own.
 
@@ -224,12 +228,15 @@ def _is_plain(tensor: torch.Tensor) -> bool:
     if type(tensor) is PlainSimTensor or type(tensor) is SimParameter:
         return False
     keys = torch._C._dispatch_keys(tensor)
-    return (
-        tensor.layout is torch.strided
-        and keys.has(torch._C.DispatchKey.CPU)
-        and not keys.has(torch._C.DispatchKey.Python)
-        and not keys.has(torch._C.DispatchKey.Functionalize)
-    )
+    bits = keys.raw_repr()
+    if bits not in _plain_keys:
+        _plain_keys[bits] = (
+            tensor.layout is torch.strided
+            and keys.has(torch._C.DispatchKey.CPU)
+            and not keys.has(torch._C.DispatchKey.Python)
+            and not keys.has(torch._C.DispatchKey.Functionalize)
+        )
+    return _plain_keys[bits]
 
 
 def _named_tensors(names: tuple[str, ...], args: Any, kwargs: dict[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:

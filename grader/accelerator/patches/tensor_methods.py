@@ -40,7 +40,8 @@ def install(machine: Machine) -> None:
     @functools.wraps(original_to)
     def to(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         """Convert or move a tensor, as `Tensor.to` does; the device may have its public name."""
-        device = args[0] if args and isinstance(args[0], (str, torch.device)) else kwargs.get("device")
+        # The class of C++: `torch.device` is replaced by one that runs Python code for `isinstance`.
+        device = args[0] if args and isinstance(args[0], (str, torch._C.device)) else kwargs.get("device")
         # Only a dtype, or another tensor whose device is to be taken: C++ finds that one by itself. It refuses any
         # other type with PyTorch's own TypeError.
         if device is None or not isinstance(self, torch.Tensor):
