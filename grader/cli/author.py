@@ -131,6 +131,8 @@ def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
     yield f"left to do in {pluralize(sum(map(len, places.values())), 'place')}:"
     for (path, todo), lines in places.items():
         yield f"  {typed_path(path)}:{','.join(map(str, lines))}: {todo}"
+    if draft.untested:
+        yield f"  no test examines {', '.join(draft.untested)}: write a check for each, or leave the rule out"
 
 
 @click.command("verify")

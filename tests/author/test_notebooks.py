@@ -672,6 +672,14 @@ def test_loops_around_a_variable_are_kept() -> None:
     assert (scope["n"], scope["size"], len(scope["seen"])) == (2, 5, 3)
 
 
+def test_a_rule_without_a_test_is_named() -> None:
+    """What the solution has and no test examines is a rule, which needs a check."""
+    cells = nbgrader_cells("def f(x):\n    return x\n\ndef g(x):\n    return x", "assert f(1) == 1")
+    draft = draft_of(notebook(*cells))
+    assert "C2  `g(x)`" in draft.starter and draft.untested == ["C2"]
+    assert draft_of(WORDS).untested == []
+
+
 def test_students_get_the_part_of_a_loop_that_is_given() -> None:
     """Outside of functions, too; one that may not end, or needs what is to be written, does not run at first."""
     begin, end = "    ### BEGIN SOLUTION\n", "    ### END SOLUTION\n"

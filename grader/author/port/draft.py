@@ -75,6 +75,7 @@ class Draft:
         points: the points of the exercise; None if nothing says them.
         by_hand: the points of the rules that a person grades, by rule.
         titles: the titles of checks that were made for the tests of a notebook.
+        untested: the rules that no test examines, such as "C5".
     """
 
     starter: str
@@ -87,6 +88,7 @@ class Draft:
     points: float | None = None
     by_hand: Mapping[str, float] = field(default_factory=dict)
     titles: Collection[str] = ()
+    untested: Sequence[str] = ()
 
     def files(self, places: Places) -> dict[Path, str]:
         """Return the text of each file of the exercise, except exercise.yaml, by its path.
@@ -283,6 +285,11 @@ class Port:
             points=automatic + sum(by_hand.values()) if self._has_points else None,
             by_hand=by_hand,
             titles=self._titles.values(),
+            untested=[
+                rule
+                for rule in (f"C{number}" for number in range(1, len(self._task_rules) + 1))
+                if rule not in self._rules.values()
+            ],
         )
 
     def _model_answers(self, rules: Collection[str]) -> str:
