@@ -254,7 +254,7 @@ for call, error, words in (
         raise AssertionError(words)
 
 # The older FSDP splits parameters that are views, of which some may not be changed in place.
-from torch.distributed.fsdp import FullyShardedDataParallel
+from torch.distributed.fsdp import CPUOffload, FullyShardedDataParallel
 plain = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))
 sharded = FullyShardedDataParallel(copy.deepcopy(plain).cuda(), use_orig_params=False)
 losses = []
@@ -267,6 +267,12 @@ for model, device in ((plain, "cpu"), (sharded, "cuda")):
         optimizer.zero_grad()
     losses.append(loss.item())
 assert abs(losses[0] - losses[1]) < 1e-4, losses
+try:
+    FullyShardedDataParallel(copy.deepcopy(plain).cuda(), cpu_offload=CPUOffload(offload_params=True))
+except NotImplementedError as caught:
+    assert "use fully_shard with CPUOffloadPolicy" in str(caught)
+else:
+    raise AssertionError("offloading")
 dist.barrier(dist.new_group(backend="gloo"))  # it is PyTorch's own, whose arguments depend on the version
 os.write(1, f"{dist.get_backend()} {rank}\\n".encode())
 dist.destroy_process_group()

@@ -864,3 +864,21 @@ def test_a_second_stream_begins_beside_a_view_that_must_not_change() -> None:
     with raises(RuntimeError, "is a view and its base or another view of its base has been modified inplace"):
         assert first.is_leaf
     assert torch.cuda.Stream().query()
+
+
+@in_mode("cuda")
+def test_gradients_of_a_parameter_that_leaves_and_comes_back() -> None:
+    """They reach it if its `data` was elsewhere between forward and backward, and go with it where it goes."""
+    parameter, found = nn.Parameter(torch.ones(3, device="cuda")), []
+    parameter.register_post_accumulate_grad_hook(lambda given: found.append(given is parameter))
+    node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]  # type: ignore[union-attr]
+    node.register_hook(lambda *_: found.append(parameter.grad is not None))
+    for factor, sums in ((2, [2, 2, 2]), (3, [5, 5, 5])):
+        loss = (parameter * factor).sum()
+        parameter.data = torch.zeros(3)
+        parameter.data = torch.ones(3, device="cuda")
+        loss.backward()
+        assert grad_of(parameter).tolist() == sums
+    assert found[:2] == [True, True]
+    parameter.data = parameter.data.cpu()
+    assert (grad_of(parameter).tolist(), str(grad_of(parameter).device)) == ([5, 5, 5], "cpu")

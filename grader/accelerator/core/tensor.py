@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import copyreg
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -502,7 +503,13 @@ def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
     if ours == 1:
         # C++ refuses to change the kind of a tensor, so a new one is made and takes the place of the old.
         if isinstance(tensor, torch.nn.Parameter):
-            exchange_contents(tensor, parameter_like(tensor, new))
+            grad = tensor.grad
+            exchange_contents(tensor, other := parameter_like(tensor, new))
+            # C++ would leave the gradient where it is, which Python must not. It comes along.
+            if grad is not None and grad.shape == new.shape and grad.dtype == new.dtype:
+                tensor.grad, other.grad = grad.detach().to(tensor.device), None
+            if other.requires_grad and other.is_leaf:
+                _hand_gradients_on(other, tensor)
         else:
             exchange_contents(tensor, new.detach().requires_grad_(tensor.requires_grad))
         return
@@ -510,6 +517,31 @@ def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
     TensorBase.data.__set__(tensor, new)  # type: ignore[attr-defined]
     if ours:
         tensor._inner, tensor._place, tensor._block = new._inner, new._place, new._block  # type: ignore[attr-defined]
+
+
+def _hand_gradients_on(old: torch.Tensor, parameter: torch.Tensor) -> None:
+    """Let a parameter get the gradients that a graph accumulates into the tensor in C++ that it had before.
+
+    It gets them while it is on the device where it was, as FSDP brings it back there before a backward. This happens
+    before the hooks of the node that accumulates, which may read the gradient.
+
+    Args:
+        old: the tensor that has the parameter's former contents.
+        parameter: the parameter.
+    """
+    reference = weakref.ref(parameter)
+
+    def hand_on(accumulated: torch.Tensor) -> None:
+        now, grad = reference(), accumulated.grad
+        if now is None or grad is None or now.device != grad.device or now.shape != grad.shape:
+            return
+        accumulated.grad = None
+        now.grad = grad if now.grad is None else now.grad + grad
+        hooks: Any = now._post_accumulate_grad_hooks
+        for hook in tuple((hooks or {}).values()):
+            hook(now)
+
+    old.register_post_accumulate_grad_hook(hand_on)
 
 
 def exchange_contents(tensor: torch.Tensor, other: torch.Tensor) -> None:

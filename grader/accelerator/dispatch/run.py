@@ -207,10 +207,13 @@ def _dispatch(call: Dispatch, plan: _RunPlan) -> Any:
 
     The operands are checked first. At the end, the kernel and the waits of the host are counted.
     """
-    machine, facts, shells = call.machine, call.facts, call.shells
+    machine, facts, shells, args = call.machine, call.facts, call.shells, call.args
     if call.hosts or plan.is_checked or machine.shrunk or (len(shells) > 1 and not are_on_one_device(shells)):
         if plan.takes_lists and (done := run_foreach_one_by_one(call)) is not NotImplemented:
             return done
+        if facts.name == "fill_" and shells[-1] is not args[0] and shells[-1].device != args[0].device:
+            # The number is on another device than what it fills: the host reads it (`fill_out` of Fill.cpp).
+            return args[0].fill_(shells[-1].item())
         _check_operands(call, plan)
     place = shells[0]._place if shells else None
     call.target = target = _target_device(call) if facts.has_device else place

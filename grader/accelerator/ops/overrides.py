@@ -203,15 +203,6 @@ def _resize(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return args[0]
 
 
-def _fill(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run `fill_` with a number on another device: PyTorch reads it on the host first (`fill_out` of Fill.cpp)."""
-    del func
-    into, value = args
-    if not isinstance(value, torch.Tensor) or value.dim() or value.device == into.device:
-        return NotImplemented
-    return into.fill_(value.item(), **kwargs)
-
-
 def _pack_padded_sequence(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run `pack_padded_sequence`, whose lengths and batch sizes are on the host."""
     source, lengths = args[0], args[1]
@@ -313,7 +304,6 @@ OVERRIDES: dict[str, Callable[..., Any]] = {
     "_new_zeros_with_same_feature_meta": _zeros_for_tangent,
     "copy_": copy_between,
     "_to_copy": _to_copy,
-    "aten/fill_.Tensor": _fill,
     "layout": _layout,
     "set_": _set,
     "resize_": _resize,

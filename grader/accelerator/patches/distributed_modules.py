@@ -1,9 +1,11 @@
-"""Modules of `torch.distributed` that a program may import later: checkpoints, and random numbers of DTensors."""
+"""Modules of `torch.distributed` that a program may import later: checkpoints, FSDP, and random numbers of DTensors."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,6 +14,7 @@ import torch
 
 from grader.accelerator.core.pinned_memory import is_pinned
 from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.counters import DEVICE_TO_HOST
 from grader.accelerator.sim.generator import cpu_state_of, set_cpu_state
@@ -21,7 +24,7 @@ from grader.accelerator.sim.machine import Machine
 def install(machine: Machine) -> None:
     """Make checkpoints and random numbers of `torch.distributed` work on the device.
 
-    Each of the two modules is patched now if it is imported, otherwise when the program imports it. To import it here
+    Each of the modules is patched now if it is imported, otherwise when the program imports it. To import it here
     would take long.
     """
     for name, patch in _PATCHES.items():
@@ -120,7 +123,33 @@ def _patch_random_numbers(machine: Machine, module: Any) -> None:
     put(tracker, "_distribute_region", distribute_region)
 
 
+def _refuse_offloading(machine: Machine, module: Any) -> None:
+    """Refuse `CPUOffload(offload_params=True)` of `FullyShardedDataParallel`.
+
+    It moves a parameter to the host within backward and reads its gradient, which stays on the device, afterwards. C++
+    keeps the gradient with the tensor; here a parameter that changes its device becomes another tensor in C++.
+    """
+    handle: Any = module.FlatParamHandle
+    original = handle.__init__
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        given = signature.bind(self, *args, **kwargs).arguments
+        if given.get("offload_params") and machine.is_simulated(given["device"]):
+            raise refusal(_NO_OFFLOADING)
+        original(self, *args, **kwargs)
+
+    put(handle, "__init__", init)
+
+
+_NO_OFFLOADING = (
+    "CPUOffload(offload_params=True) of FullyShardedDataParallel is not supported on the simulated device: use "
+    "fully_shard with CPUOffloadPolicy, or do not offload."
+)
+
 _PATCHES: dict[str, Callable[[Machine, Any], None]] = {
+    "torch.distributed.fsdp._flat_param": _refuse_offloading,
     "torch.distributed.checkpoint._state_dict_stager": _patch_stager,
     "torch.distributed.tensor._random": _patch_random_numbers,
 }
