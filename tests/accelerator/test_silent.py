@@ -871,7 +871,8 @@ def test_gradients_of_a_parameter_that_leaves_and_comes_back() -> None:
     """They reach it if its `data` was elsewhere between forward and backward, and go with it where it goes."""
     parameter, found = nn.Parameter(torch.ones(3, device="cuda")), []
     parameter.register_post_accumulate_grad_hook(lambda given: found.append(given is parameter))
-    node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]  # type: ignore[union-attr]
+    view: Any = parameter.expand_as(parameter)
+    node = view.grad_fn.next_functions[0][0]
     node.register_hook(lambda *_: found.append(parameter.grad is not None))
     for factor, sums in ((2, [2, 2, 2]), (3, [5, 5, 5])):
         loss = (parameter * factor).sum()

@@ -207,13 +207,10 @@ def _dispatch(call: Dispatch, plan: _RunPlan) -> Any:
 
     The operands are checked first. At the end, the kernel and the waits of the host are counted.
     """
-    machine, facts, shells, args = call.machine, call.facts, call.shells, call.args
+    machine, facts, shells = call.machine, call.facts, call.shells
     if call.hosts or plan.is_checked or machine.shrunk or (len(shells) > 1 and not are_on_one_device(shells)):
-        if plan.takes_lists and (done := run_foreach_one_by_one(call)) is not NotImplemented:
+        if (done := _run_across_devices(call, plan)) is not NotImplemented:
             return done
-        if facts.name == "fill_" and shells[-1] is not args[0] and shells[-1].device != args[0].device:
-            # The number is on another device than what it fills: the host reads it (`fill_out` of Fill.cpp).
-            return args[0].fill_(shells[-1].item())
         _check_operands(call, plan)
     place = shells[0]._place if shells else None
     call.target = target = _target_device(call) if facts.has_device else place
@@ -245,6 +242,18 @@ def _dispatch(call: Dispatch, plan: _RunPlan) -> Any:
     if facts.may_wait and (reason := reason_to_wait(call)):
         machine.read_scalar(reason, shells[0]._place.index)
     return given
+
+
+def _run_across_devices(call: Dispatch, plan: _RunPlan) -> Any:
+    """Run an operator that may have operands on several devices, or return `NotImplemented`.
+
+    It is an operator on lists, or `fill_` with a number on another device, which the host reads (`fill_out` of
+    Fill.cpp).
+    """
+    args, shells = call.args, call.shells
+    if call.facts.name == "fill_" and shells[-1] is not args[0] and shells[-1].device != args[0].device:
+        return args[0].fill_(shells[-1].item())
+    return run_foreach_one_by_one(call) if plan.takes_lists else NotImplemented
 
 
 def _check_operands(call: Dispatch, plan: _RunPlan) -> None:
