@@ -66,7 +66,7 @@ class ControlGroup:
                             os.close(lock)
 
     def make(self, memory_mb: int, tasks: int) -> ControlGroup:
-        """Make an empty group in this one, with limits, and return it.
+        """Make and return a group inside this one, which limits a worker or a check process.
 
         Args:
             memory_mb: MiB that all its processes and private files may take together.
@@ -93,7 +93,10 @@ class ControlGroup:
         return group
 
     def _make_locked(self) -> ControlGroup:
-        """Make a group with a new name inside this one, lock its folders, and return it."""
+        """Make a group with a new name inside this one, lock its folders, and return it.
+
+        The name has the pid of this process, as in `tensorgrade.4711.9f86d081`. The group has no limits yet.
+        """
         while True:
             # The number tells an administrator whose it is. In another container it may be another process's.
             name = f"{_PREFIX}.{os.getpid()}.{secrets.token_hex(4)}"
@@ -119,10 +122,10 @@ class ControlGroup:
         return lock is not None
 
     def entry_descriptors(self) -> list[int]:
-        """Open the files by which a thread can move itself into the group.
+        """Open the files through which a process without rights can move itself into the group.
 
         Returns:
-            The descriptors of these files; none in version 2.
+            The descriptors of these files, for `enter`; [] in version 2.
         """
         if self.version != 1:
             return []
@@ -130,7 +133,7 @@ class ControlGroup:
         return [os.open(folder / "tasks", os.O_WRONLY | os.O_CLOEXEC) for folder in self.folders]
 
     def take_in(self, pid: int) -> None:
-        """Move a process into the group, unless it has entered by itself.
+        """Move a process into the group, unless it has entered by `enter` already.
 
         Raises:
             OSError: the kernel refuses; `ProcessLookupError` if the process has ended.
@@ -162,10 +165,7 @@ class ControlGroup:
         return threads <= set((folder / "tasks").read_text().split())
 
     def was_killed(self) -> bool:
-        """Return True if the kernel killed a process of the group for lack of memory.
-
-        The limit on the memory of the group is the reason.
-        """
+        """Return True if the kernel killed a process because the group had too much memory."""
         counts = self.memory / ("memory.oom_control" if self.version == 1 else "memory.events")
         rows = dict(line.split() for line in counts.read_text().splitlines())
         return int(rows.get("oom_kill", "0")) > 0
@@ -236,7 +236,8 @@ def enter(files: Sequence[int]) -> None:
 def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -> ControlGroup | None:
     """Return the control group in which this process may make groups with limits.
 
-    The limits are on memory and processes. The result is None if this process may make no such groups.
+    With version 2 mounted at `/sys/fs/cgroup`, it is `ControlGroup(folder, folder, 2)` for this folder. Return None if
+    this process may not limit memory and processes in this way.
 
     Args:
         mounts: a file in the format of proc_pid_mountinfo(5), with the mounts of this process.

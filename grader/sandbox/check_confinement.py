@@ -54,8 +54,9 @@ def confine_check_process(
         writable: folders in which files may be written.
 
     Returns:
-        A dict with the reason for each step that the kernel refused. Its keys are among `memory`, `network`, `rights`,
-        `files` and `sockets`; it is empty if all steps were taken.
+        A dict with the reason for each step that the kernel refused, such as
+        `{"memory": "control groups cannot be written here"}`. Its keys are among `memory`, `network`, `rights`, `files`
+        and `sockets`; it is empty if all steps were taken.
     """
     steps: dict[str, Callable[[], None]] = {
         "memory": lambda: _enter_group(groups),
@@ -118,12 +119,13 @@ def _open_no_socket() -> None:
 
 
 def reach_of_check_process() -> dict[str, str]:
-    """Return what a process that is confined as a check process can still reach.
+    """Start a process that is confined as a check process, and return what it can reach.
 
-    A process is started that tries it.
+    `grade doctor` prints this.
 
     Returns:
-        A dict from each kind in `REACH` to what the process can reach, in words.
+        A dict from each kind in `REACH` to what the process can reach, in words. For example, `network` may be
+        "nothing", and `memory` "3072 MiB".
     """
     with open_probe_targets() as targets:
         command = isolated_command("grader.sandbox.check_confinement", *map(str, targets))
@@ -177,9 +179,12 @@ def main() -> None:
 
 
 def _attempts_to_reach(name: str) -> list[Callable[[], object]]:
-    """Return two functions that try to reach a Unix socket.
+    """Return two functions that raise `OSError` unless they reach a Unix socket.
 
     One of them connects, and the other sends without a connection.
+
+    Args:
+        name: the name of the socket in the working folder; that of an abstract socket begins with a null character.
     """
     return [functools.partial(_connect, socket.AF_UNIX, name), functools.partial(_send_from_pair, name)]
 

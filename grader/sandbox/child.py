@@ -62,9 +62,9 @@ def end(process: Process) -> None:
 
 
 def tail(log: IO[bytes]) -> str:
-    """Return the end of what a process printed into a log.
+    """Return the end of what a process printed into its log, for a message on why it ended.
 
-    It has at most `_LAST_WORDS` characters; it is `SAID_NOTHING` if nothing was printed.
+    It has at most 2000 characters. It is "it said nothing" if nothing was printed.
     """
     log.seek(0)
     text = log.read().decode("utf-8", "replace").strip()

@@ -86,7 +86,7 @@ def waited_s(pid: int) -> float | None:
 
 
 def disturbances(pid: int) -> Disturbances | None:
-    """Return the counts of events that may have made a process slow.
+    """Return how many page faults and preemptions may have made a process slow so far.
 
     The result is None where they cannot be read.
     """
@@ -99,7 +99,7 @@ def disturbances(pid: int) -> Disturbances | None:
 
 
 def memory(pid: int) -> MemoryUse | None:
-    """Return the memory of a process; None if it cannot be read."""
+    """Return the bytes of memory of a process, now and at their peak; None if unknown."""
     names = ("VmRSS", "VmHWM", "VmSize", "VmPeak")
     with contextlib.suppress(OSError, KeyError):  # no such files here, or it has ended
         rows = _status_lines(pid, *names)
@@ -108,7 +108,10 @@ def memory(pid: int) -> MemoryUse | None:
 
 
 def _status_lines(pid: int, *names: str) -> dict[str, list[str]]:
-    """Return the words of the named lines in /proc/PID/status, by the names of the lines."""
+    """Return the words of the named lines in /proc/PID/status, by the names of the lines.
+
+    For "VmRSS" it returns a dict such as `{"VmRSS": ["5120", "kB"]}`.
+    """
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
         rows = (line.split(":", 1) for line in file if line.startswith(names))
         return {name: words.split() for name, words in rows}
@@ -117,7 +120,8 @@ def _status_lines(pid: int, *names: str) -> dict[str, list[str]]:
 def pid_in_proc(proc: int, pid: int) -> int:
     """Return the pid by which a mounted proc file system lists a process.
 
-    The process is this one or a child of it.
+    A worker that has pid 5 in the sandbox may have pid 4711 in the machine's /proc. The process is this one or a child
+    of it.
 
     Args:
         proc: a descriptor of the proc file system's folder.
@@ -136,12 +140,13 @@ def pid_in_proc(proc: int, pid: int) -> int:
 def memory_together(proc: int, roots: Sequence[int], allowed: int) -> int:
     """Return the bytes of memory that processes and their descendants have together.
 
-    Shared memory counts once in an exact sum, and several times in a rough one.
+    First their resident sizes are added, where shared memory counts several times. If that is above `allowed`, an exact
+    sum is returned, in which shared memory counts once.
 
     Args:
         proc: a descriptor of a proc file system's folder.
         roots: the pids of the processes, as that file system lists them.
-        allowed: the bytes that are allowed; a rough sum that is not above them is returned, else an exact one.
+        allowed: the bytes that are allowed.
     """
     pids, waiting = list[int](), list(roots)
     while waiting:
@@ -177,6 +182,9 @@ def _names_in_proc(proc: int, path: str) -> list[str]:
 
 
 def reset_peak(pid: int) -> None:
-    """Reset the peak of the resident memory of a process, if the system allows that."""
+    """Let a process's peak of resident memory begin anew, if the system allows that.
+
+    Then the attribute `peak` of `memory(pid)` has the most since this call.
+    """
     with contextlib.suppress(OSError):  # else the peak of its whole life is read: that of loading the file counts, too
         Path(f"/proc/{pid}/clear_refs").write_bytes(RESET)

@@ -16,7 +16,7 @@ from grader.sandbox.trees import receive_tree, send_tree
 
 @dataclass(frozen=True)
 class Message:
-    """A message, which is known by the name of its class.
+    """A message between two of our processes, which is sent with the name of its class.
 
     Attributes:
         PARTS: its attributes that are records themselves, with what makes each.
@@ -26,16 +26,17 @@ class Message:
 
 
 def to_tree(message: Message) -> dict[str, Any]:
-    """Return a message as a tree of JSON.
+    """Return a message as a tree of JSON, with the name of its class.
 
-    Returns:
-        A dict from the name of the message's class to a dict of its attributes.
+    `Refused("no memory")` becomes `{"Refused": {"why": "no memory"}}`.
     """
     return {type(message).__name__: asdict(message)}
 
 
 def from_tree(tree: Mapping[str, Any]) -> Message:
     """Return the message of a tree that `to_tree` made.
+
+    `{"Refused": {"why": "no memory"}}` becomes `Refused("no memory")`.
 
     Raises:
         ValueError: the message is of another version: its class or its fields are unknown.
@@ -52,7 +53,8 @@ def from_tree(tree: Mapping[str, Any]) -> Message:
 def _make_record(kind: Callable[..., Any], fields: Mapping[str, Any]) -> Any:
     """Make a record of a class from its fields in JSON.
 
-    Lists become tuples, and dicts become records.
+    Lists become tuples, and the fields in `PARTS` become records. For `LaunchPlan`, the list in `command` becomes a
+    tuple, and the dict in `view` becomes a `FileView`.
     """
     # JSON has no tuples, and no records in records.
     tuples = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
@@ -61,9 +63,9 @@ def _make_record(kind: Callable[..., Any], fields: Mapping[str, Any]) -> Any:
 
 
 def to_text(message: Message) -> str:
-    """Return a message as JSON text.
+    """Return a message as JSON text, for an argument of a command.
 
-    The text fits into an argument of a command or into a datagram.
+    `Refused("no memory")` becomes the text `{"Refused": {"why": "no memory"}}`.
     """
     return json.dumps(to_tree(message))
 

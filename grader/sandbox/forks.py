@@ -114,7 +114,10 @@ class ForkServer:
         return _do_nothing
 
     def _expects_hosts(self) -> bool:
-        """Return whether this process goes on accepting hosts, although it has none now."""
+        """Return whether this process, which has no host now, waits for another one.
+
+        It does if its socket is still at the path in its `Stay`, and `idle_s` seconds are not over.
+        """
         if self._stay is None or self._listening is None or not self._owns_socket():
             return False
         return time.monotonic() < self._quiet_since + self._stay.idle_s

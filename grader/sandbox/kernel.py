@@ -137,7 +137,9 @@ def enter_root(folder: str) -> None:
 
 
 def map_user(proc: int, inside: int, outside: int, group_outside: int) -> None:
-    """Map one user and one group of the machine into the user namespace of this process.
+    """Map a user and a group from outside into the user namespace of this process.
+
+    After `map_user(proc, 1000, 0, 0)`, root of the namespace around it is user 1000 inside.
 
     Args:
         proc: a descriptor of a proc file system's folder, as our own root may lack /proc.
@@ -177,9 +179,9 @@ def collapse_pages(proc: int | None) -> None:
 
 
 def disable_huge_pages() -> None:
-    """Disable new huge pages for this process; see PR_SET_THP_DISABLE in prctl(2).
+    """Disable new huge pages, so that a write after a fork does not copy 2 MB.
 
-    Inherited huge pages stay.
+    Inherited huge pages stay. See PR_SET_THP_DISABLE in prctl(2).
     """
     with contextlib.suppress(OSError):  # a kernel without huge pages
         _prctl(_PR_SET_THP_DISABLE, 1)
@@ -259,10 +261,10 @@ def filter_system_calls(program: bytes) -> None:
 
 
 def landlock_version() -> int:
-    """Return the version of Landlock; see landlock_create_ruleset(2).
+    """Return the version of Landlock that the kernel has; see landlock_create_ruleset(2).
 
     Raises:
-        OSError: the kernel has none, or refuses.
+        OSError: the kernel does not have Landlock, or refuses.
     """
     version: int = _LIBC.syscall(_SYS_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION)
     _raise_if_failed(version, "landlock_create_ruleset")

@@ -32,7 +32,10 @@ _WORLD = (kernel.OF_A_WORKER ^ kernel.CLONE_NEWUSER) | kernel.CLONE_NEWPID | ker
 
 
 def main() -> None:
-    """Start the command of the worker server, in namespaces if possible."""
+    """Enter namespaces if possible, then execute the command of the worker server there.
+
+    The arguments of this command are the `LaunchPlan` as JSON, and the pid of the parent.
+    """
     kernel.die_with_parent()
     if os.getppid() != int(sys.argv[2]):  # it was gone before we asked
         return
@@ -169,7 +172,7 @@ def _change_to_user(user: int) -> None:
 def _unprivileged_user() -> int:
     """Return the id of a user who has no files and exists in this user namespace.
 
-    A container may have few users.
+    It is 2,000,000,000, or the last id of the namespace if that has fewer users, as in some containers.
     """
     last = 0
     with open("/proc/self/uid_map", encoding="ascii") as file:

@@ -93,11 +93,11 @@ class Sandbox:
     def memory_of(self, pid: int, allowed: int) -> int:
         """Return the bytes of memory of a worker, together with the processes it started.
 
-        The result is 0 if they are not known.
+        The result is 0 if they are not known, as at the levels `none` and `reduced`.
 
         Args:
             pid: the pid of the worker.
-            allowed: the bytes that are allowed; a rough sum that is not above them is returned, else an exact one.
+            allowed: the bytes that are allowed; the result is exact if it is above them.
         """
         del pid, allowed
         return 0
@@ -126,10 +126,7 @@ class Reduced(Sandbox):
         self._alone = seccomp.load("alone")
 
     def give_up_rights(self) -> None:
-        """Begin a session of its own, and give up privileges.
-
-        These are capabilities, and the means to gain privileges.
-        """
+        """Begin a session of its own, and give up capabilities and the means to gain new ones."""
         super().give_up_rights()
         _give_up_privileges()
 
@@ -225,7 +222,7 @@ class Full(Sandbox):
     def memory_of(self, pid: int, allowed: int) -> int:
         """Return the bytes of memory of a worker, together with the processes it started.
 
-        The result is 0 for a worker that may not start processes.
+        The result is 0 for a worker that may not start processes: its own limit suffices.
         """
         if (namespaces := self._namespaces_of.get(pid)) is None:
             return 0
@@ -308,6 +305,8 @@ def limit_resources(limits: WorkerLimits, address_space: int = 0, tasks: int = 0
 def address_space_of_self(proc: int | None = None) -> int:
     """Return the bytes of address space of this process; 0 if not on Linux.
 
+    A worker's limit is this number and what its exercise allows.
+
     Args:
         proc: a descriptor of a proc file system's folder; without it, /proc is read.
     """
@@ -322,7 +321,8 @@ def address_space_of_self(proc: int | None = None) -> int:
 def tasks_of_user() -> int:
     """Return the number of threads of this user on the whole machine.
 
-    Linux limits this number. Processes that /proc hides are not counted.
+    The kernel limits all of them together. So at the levels `none` and `reduced`, a worker's limit is this number and
+    what the worker may start. Processes that /proc hides are not counted.
     """
     count = 0
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():

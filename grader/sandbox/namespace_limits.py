@@ -100,7 +100,9 @@ def retry_while_out_of_namespaces(action: Callable[[], Result]) -> Result:
 def advice(reason: str, settings: str = "/proc/sys") -> str:
     """Return a text on kernel settings that may be why namespaces were refused.
 
-    The text is "" if no setting explains it.
+    For an error with ENOSPC, and 2 as `user.max_net_namespaces`, it is "; user.max_net_namespaces is 2;
+    5 workers need 8". If no setting explains ENOSPC, the text says that others use up what is allowed. It is "" for
+    another error that no setting explains.
 
     Args:
         reason: the error of the kernel, with its name such as ENOSPC.

@@ -229,10 +229,7 @@ def _join_namespaces(namespaces: Namespaces, proc: int) -> None:
 
 
 def _wait_until_killed() -> NoReturn:
-    """Give up rights and descriptors, and wait until this process is killed.
-
-    This process holds namespaces.
-    """
+    """Keep namespaces alive: give up rights and descriptors, and wait to be killed."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     # It stays traceable, or no worker could join; what lives in there has no system call to trace with.

@@ -60,7 +60,8 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 def isolated_command(module: str, *arguments: str) -> list[str]:
     """Return the command that runs a module of this package in a fresh interpreter.
 
-    The interpreter gets our own search path.
+    For `isolated_command("grader.sandbox.zygote", "3")` it begins with the interpreter and `-I`, and ends with
+    "grader.sandbox.zygote" and "3". The interpreter ignores the working folder, and gets our own search path.
     """
     flags = ["-I", "-B", "-X", "utf8"]
     return [sys.executable, *flags, "-c", _BOOT, json.dumps(_search_path()), _PACKAGE, module, *arguments]
@@ -76,11 +77,10 @@ def isolated_plain_command(module: str, *arguments: str) -> list[str]:
 
 
 def clean_environment(**extra: str) -> dict[str, str]:
-    """Return the environment of our processes.
+    """Return the environment of our processes: few variables of the user's, and `extra`.
 
-    It consists of the user's variables on an allowlist, and of `extra`. So it has no secret, and no option of the
-    user's that changes a verdict. The number of threads is one, so that the linear-algebra library starts none of its
-    own before a fork.
+    `clean_environment(A="1")` has `A`, PATH and other variables on an allowlist, and one thread for linear algebra, so
+    that no thread is started before a fork. So it has no secret, and no option of the user's that changes a verdict.
     """
     inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -96,9 +96,9 @@ def workers_environment() -> dict[str, str]:
 
 
 def interpreter_paths() -> list[str]:
-    """Return the absolute paths that our processes read from.
+    """Return the absolute paths that our processes read code from.
 
-    They are those of the interpreter, of packages, of libraries, and of this package.
+    They are those of the interpreter, of packages, of libraries, and of this package, such as `/opt/venv`.
     """
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     folders = [path for prefix in prefixes for path in _folders_of_prefix(prefix)]
@@ -109,9 +109,9 @@ def interpreter_paths() -> list[str]:
 def workers_paths() -> tuple[list[str], list[str]]:
     """Return the paths that workers may read, and folders of which they see the file names.
 
-    The paths are those of `interpreter_paths`, but of a folder in PYTHONPATH only the packages that are installed in
-    it: the user's own files may lie beside them. The folders are those in PYTHONPATH: Python could not look into them
-    without the names.
+    The paths are those of `interpreter_paths`. But if PYTHONPATH has a folder `/home/ada/lib`, only what is installed
+    in it is returned, such as `/home/ada/lib/numpy`: her own files may lie beside that. The folder itself is in the
+    second list, as Python cannot look into it without the names.
     """
     named = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isdir(path)]
     folders = {os.path.abspath(path) for path in named} | {os.path.realpath(path) for path in named}
@@ -151,7 +151,8 @@ def _library_folders() -> list[str]:
 def _installed_in(folder: str) -> list[str]:
     """Return the paths of what is installed in a folder: packages, modules and metadata.
 
-    PyTorch and NumPy are found without metadata, too: somebody may have built them in place.
+    `/home/ada/lib/numpy` is one for `/home/ada/lib`. PyTorch and NumPy are found without metadata, too: somebody may
+    have built them in place.
     """
     from importlib import metadata  # as above
 
@@ -165,15 +166,19 @@ def _installed_in(folder: str) -> list[str]:
 
 
 def _folders_of_prefix(prefix: str) -> list[str]:
-    """Return the folders to read of an installation with this prefix.
+    """Return the folders that a Python installation with this prefix has its files in.
 
-    That is the prefix itself, or only its libraries if other programs share it.
+    `/opt/venv` returns `["/opt/venv"]`. `/usr` returns `["/usr/lib", "/usr/lib64"]`, since other programs share it.
     """
     return [f"{prefix}/lib", f"{prefix}/lib64"] if prefix in ("/", "/usr", "/usr/local") else [prefix]
 
 
 def _link_targets(path: str) -> list[str]:
-    """Return a path, and each path that its symbolic links lead to."""
+    """Return a path, and each path that its symbolic links lead to.
+
+    If `/opt/venv/bin/python` is a link to `/usr/bin/python3`, and this to `python3.11`, the result has these two paths
+    and `/usr/bin/python3.11`.
+    """
     paths = [path]
     while os.path.islink(paths[-1]) and len(paths) < _MOST_LINKS:
         paths.append(os.path.join(os.path.dirname(paths[-1]), os.readlink(paths[-1])))

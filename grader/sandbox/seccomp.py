@@ -24,7 +24,8 @@ _KILL_AND_TGKILL = {"x86_64": (62, 234), "aarch64": (129, 131)}
 def load(*names: str) -> list[bytes]:
     """Return the named filters of system calls for this architecture.
 
-    They are read before they are applied, as workers cannot read files later.
+    On x86-64, `load("base")` returns the content of `filters/base.x86_64.bpf`. Filters are read before they are
+    applied, as workers cannot read files later.
 
     Raises:
         OSError: this architecture has no filters.

@@ -26,11 +26,11 @@ _KEPT = "__dynamo_disable"
 
 
 def skip_slow_imports() -> None:
-    """Keep functions of PyTorch from importing its compiler when they run.
+    """Keep functions of PyTorch from importing its compiler, which takes seconds.
 
-    These are functions that PyTorch never compiles: the steps of optimizers, the Python code of operators on the meta
-    device, checkpoints and more, as far as they are loaded by now. A call after the compiler was loaded runs as without
-    this patch.
+    These are functions that PyTorch never compiles: the steps of optimizers, checkpoints, and the Python code of
+    operators on the meta device, as far as they are loaded by now. They run as without this patch once the compiler is
+    loaded. `torch.testing.assert_close` does not import `torch.distributed.tensor` any more, either.
 
     The functions are found through the garbage collector, so this must come before `gc.freeze`.
     """

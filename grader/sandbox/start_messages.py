@@ -49,7 +49,7 @@ class WorkerLimits:
     def tasks(self) -> int:
         """Return how many processes and threads are allowed together.
 
-        The kernel has one limit for both.
+        It is 256 for one process, and 24 if `processes` is 8. The kernel has one limit for both.
         """
         return THREADS if self.processes == 1 else self.processes + THREADS_OF_MANY
 

@@ -16,18 +16,20 @@ _MOST_DESCRIPTORS = 8
 
 
 def send_tree(sock: socket.socket, tree: Mapping[str, object], descriptors: Sequence[int] = ()) -> None:
-    """Send a tree as one datagram.
+    """Send a dict of JSON values as one datagram.
 
     Args:
         sock: a socket of datagrams.
-        tree: the tree that is sent.
+        tree: the dict that is sent, such as `{"Refused": {"why": "no memory"}}`.
         descriptors: file descriptors that go with it.
     """
     socket.send_fds(sock, [json.dumps(tree).encode()], descriptors)
 
 
 def receive_tree(sock: socket.socket) -> tuple[dict[str, dict[str, object]], list[int]]:
-    """Receive one tree, with its descriptors; return an empty one if the other end is closed.
+    """Receive a dict that `send_tree` sent, with its descriptors.
+
+    Return `({}, [])` if the other end is closed.
 
     Raises:
         TimeoutError: the socket has a timeout, and nothing came.

@@ -239,17 +239,18 @@ _DAEMONS = "daemons"
 
 
 def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
-    """Run all probes in throw-away workers.
+    """Try in throw-away workers which promises of the sandbox hold on this machine.
 
-    They run in a worker of each kind: one for an exercise that allows no processes, as most do, and one that may start
-    processes and open sockets. See `grader.runner.promises`.
+    There is a worker of each kind: one for an exercise that allows no processes, as most do, and one that may start
+    processes and open sockets. `grader.runner.promises` lists the promises.
 
     Args:
         sandbox: the sandbox that confines the workers.
         wanted: the message with the files and processes that the probes try to reach.
 
     Returns:
-        A dict from the name of each promise to why it does not hold, or to "" if it holds.
+        A dict from the name of each promise to why it does not hold, or to "" if it holds, such as
+        `{"read_files": "a file could be read", "signals": "", ...}`.
     """
     alone, many = (
         WorkerLimits(_CPU_S, wanted.memory_mb, _FILE_MB, processes=processes) for processes in (1, _PROCESSES)
@@ -375,9 +376,9 @@ def _read_answer(descriptor: int, latest: float) -> tuple[bytes, bool]:
 
 
 def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
-    """Run probes, and leave behind a process in a session of its own.
+    """Run probes, and leave a process behind, to see whether it outlives the worker.
 
-    The process keeps the socket open, which shows whether it outlives the worker.
+    The process has a session of its own. It keeps the socket to the server open as long as it lives.
 
     Returns:
         The result of `_run_probes`.
@@ -407,7 +408,8 @@ def _run_probes(targets: TryOut, names: Iterable[str], *, starts_processes: bool
         starts_processes: True if this worker may start processes.
 
     Returns:
-        A dict from the name of each probe to what it found, or to "" if its promise holds.
+        A dict from the name of each probe to what it could do, or to "" if its promise holds, such as
+        `{"read_files": "a file could be read", "signals": ""}`.
     """
     probes, results = _Probes(targets, starts_processes=starts_processes), {}
     for name in names:
@@ -425,7 +427,7 @@ def _first_success(attempts: _Attempts) -> str:
     The result is "" if the kernel refuses all of them.
 
     Args:
-        attempts: pairs of a text and an action.
+        attempts: pairs of a text, such as "a file could be read", and a function that tries it.
     """
     for what, attempt in attempts:
         with contextlib.suppress(OSError, MemoryError):

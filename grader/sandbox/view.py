@@ -61,8 +61,9 @@ class FileView:
     def folders(self) -> list[str]:
         """Return the paths that workers see, the outermost first.
 
-        None of them is a hidden folder, or lies inside another one. A path of `shown` is returned even if it lies in a
-        hidden folder, such as a virtual environment in the folder of a course.
+        If `shown` has `/opt/a` and `/opt/a/lib`, only `/opt/a` is returned, together with folders of the system such as
+        `/usr/lib`. Hidden folders are left out. A path of `shown` is returned even if it lies in a hidden folder, such
+        as a virtual environment in the folder of a course.
         """
         hidden = {os.path.realpath(path) for path in self.hidden}
         named = (*self.shown, *_SYSTEM, _PROCESSOR, *_SETTINGS)
@@ -77,9 +78,9 @@ class FileView:
 
 
 def _visible_parts(place: str, hidden: set[str]) -> Iterator[str]:
-    """Yield a path itself, unless it is hidden or a folder with hidden folders in it.
+    """Yield a path or, if hidden folders lie in it, the parts of it that are not hidden.
 
-    Of a folder with hidden folders in it, the visible parts are yielded.
+    If `/a` has `x` and `y`, and `/a/x` is hidden, `/a` yields `/a/y`.
     """
     if place in hidden:
         return

@@ -56,9 +56,9 @@ def advice_after_run(
 
 
 def unchanged_lines(count: int, width: int) -> Iterator[str]:
-    """Yield lines that say how many exercises were not run again.
+    """Yield lines that say how many exercises were not run again, as they have not changed.
 
-    They are unchanged since their last run. Nothing is yielded if `count` is 0.
+    Nothing is yielded if `count` is 0.
     """
     if count:
         since = "has not changed since it was" if count == 1 else "have not changed since they were"
@@ -74,7 +74,7 @@ def advice(
     saved: bool = True,
     load_module: LoadModule = unchanged_module,
 ) -> Iterator[str]:
-    """Yield sentences of advice after a run.
+    """Yield sentences of advice after a run, such as "Next: 02-3 Views:  grade next".
 
     Args:
         course: the course.
@@ -106,9 +106,9 @@ def advice(
 
 
 def _lines_after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:
-    """Yield what a student may do after full marks for an exercise.
+    """Yield sentences on what a student may do after full marks for an exercise.
 
-    That is: compare the code with the reference, golf, and look for a planted fault.
+    They name `grade show --reference`, the score in golf if the exercise has a par, and `grade break`.
 
     Args:
         exercise: the exercise.

@@ -16,9 +16,10 @@ _NAME = 9
 
 
 def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int) -> Iterator[str]:
-    """Yield lines that compare answers by what checks count, such as operators.
+    """Yield lines that compare the student's code with other answers by what checks count.
 
-    The answers are the student's code, the reference, the other right answers and the starter.
+    Below each check, a line such as `reference 3 operations` stands for each answer. The other answers are the
+    reference, the other right answers and the starter.
 
     Args:
         course: the course of the exercise.

@@ -117,7 +117,7 @@ def _update_file(folder: Path, path: Path, text: bytes | None, original: str | N
         original: the digest of the file that was given out; None if none was.
 
     Returns:
-        A sentence on what was done; "" if nothing was.
+        A sentence on what was done, such as "course.yaml is corrected"; "" if nothing was.
     """
     place, name, here = folder / path, path.as_posix(), _digest_of(folder / path)
     if text is None:
@@ -157,8 +157,8 @@ def is_behind(root: Path) -> bool:
 def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
     """Return the files of shown checks and probes that the student has changed.
 
-    They are paths from the course's root. The result is empty outside a folder that `start` made, since only such a
-    folder has the digests to compare with.
+    They are paths from the course's root, such as `exercises/01_making/passport/check_passport.py`. The result is empty
+    outside a folder that `start` made, since only such a folder has the digests to compare with.
     """
     places, originals = layout.Places.of(exercise), original_digests(course.root)
     paths = (path for path in (places.shown_checks, places.probes[0]) if path in originals)
@@ -166,9 +166,10 @@ def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
 
 
 def original_digests(folder: Path) -> dict[Path, str]:
-    """Return the saved digests of the files that `start` or `update` copied, by path.
+    """Return digests of the files that `start` or `update` copied, as they were then.
 
-    The result is empty if no digests can be read.
+    It is a dict from the path of a file to 16 hexadecimal digits: `{Path("course.yaml"): "f39c2c21efe8c700"}`. It is
+    empty if no digests can be read.
     """
     try:
         files = json.loads((folder / layout.GIVEN).read_text(encoding="utf-8"))["files"]
@@ -203,17 +204,18 @@ def _write(path: Path, text: bytes) -> None:
 
 
 def keeps_starters(course: Course) -> bool:
-    """Return whether copies of the starters are in the course's own folder.
+    """Return whether a course must keep copies of its starters in its own folder.
 
-    In a folder that `start` made this is False: the installed course has the starters.
+    In a folder that `start` made it need not: the installed course has the starters.
     """
     return layout.staff_root(course.root) == course.root
 
 
 def save_starters(course: Course) -> None:
-    """Copy each untouched starter to `.grade/starters`, unless a copy is there.
+    """Copy each untouched starter to `.grade/starters`, from where it can be restored.
 
-    In a folder that `start` made nothing is copied, since the installed course has the starters.
+    A copy that is there stays. In a folder that `start` made nothing is copied, since the installed course has the
+    starters.
 
     Raises:
         OSError: a copy cannot be written.
@@ -269,16 +271,21 @@ def starter_of(course: Course, exercise: Exercise) -> bytes | None:
 
 
 def free_name(path: Path) -> Path:
-    """Return a path beside a file at which nothing exists yet, such as a.py.old.
+    """Return a free path beside a file, at which another version of it can be kept.
 
-    It does not end in .py, so no command reads it as Python.
+    For `double.py` it is `double.py.old`, or `double.py.old1` if there is such a file. It does not end in .py, so no
+    command reads it as Python.
     """
     names = (path.with_name(f"{path.name}{_OLD}{number or ''}") for number in range(1_000_000))
     return next(name for name in names if not os.path.lexists(name))
 
 
 def typed_path(path: Path) -> str:
-    """Return a path as a user would type it in the working folder."""
+    """Return a path as a user would type it in the working folder.
+
+    In `/home/ada`, `/home/ada/tensors/double.py` becomes "tensors/double.py". A path outside of the working folder is
+    returned as it is.
+    """
     here = Path.cwd()
     inside = path.resolve().is_relative_to(here)
     return for_terminal((path.resolve().relative_to(here) if inside else path).as_posix(), one_line=True)

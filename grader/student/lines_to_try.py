@@ -20,9 +20,9 @@ from grader.student.own import OwnExercise, read_own_file
 def run_lines_to_try(
     course: Course, exercise: Exercise, setup: Setup, progress: Progress
 ) -> tuple[GradedCheck, list[str], str]:
-    """Run the lines to try of the first failing check that has some.
+    """Run the lines that the message of a failing check proposes to try, in a worker.
 
-    The exercise is graded first, unless its file is unchanged. The lines run in a worker.
+    It is the first failing check with such lines. The exercise is graded first, unless its file is unchanged.
 
     Args:
         course: the course of the exercise.
@@ -91,7 +91,13 @@ def run_lines(
 def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
     """Yield the lines to try of a check, as a program that imports what it uses.
 
-    The check's message has them, or they are made of the example in it. Nothing is yielded if it has neither.
+    For the student's file `double`, the end of a message "Try this: double(torch.ones(3))" becomes:
+
+        import torch
+        from double import *
+        print(double(torch.ones(3)))
+
+    A shown check's message has the lines themselves. Nothing is yielded if it has neither.
 
     Args:
         row: the graded check.
@@ -120,9 +126,10 @@ def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
 
 
 def with_printed_expressions(lines: str) -> str:
-    """Return a program in which `print` is around each expression statement.
+    """Return a program that prints the value of each expression statement.
 
-    So the program shows each value, as a prompt would. Lines that are not Python are returned unchanged.
+    So the line `x + 1` becomes `print(x + 1)`, and shows what it would at a prompt. Lines that are not Python are
+    returned unchanged.
     """
     tree = _parse_example(lines)
     rows = [row.encode() for row in lines.split("\n")]  # places in a tree count bytes

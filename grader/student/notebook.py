@@ -71,7 +71,10 @@ class NotebookGrader:
         self._opened.close()
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, str]:
-        """Do what a request asks, and return the answer.
+        """Grade an exercise or pack a hand-in, as a kernel's request asks; return the answer.
+
+        A request with `{"what": "pack"}` packs. Any other grades the exercise in `name`; if that is "", it grades all
+        that the notebook has.
 
         Returns:
             A dict with a report as `html` and `text`, with `text` alone, or with an `error`, a sentence.
@@ -223,7 +226,10 @@ class KernelProgress(Progress):
         self._send = send
 
     def running(self, what: str, seconds: float) -> None:
-        """Send the kernel a line that says what runs and for how long, after the first second."""
+        """Send the kernel a line on what runs, once it has taken a second.
+
+        For example, "Comparing with known mistakes, 3 s".
+        """
         if seconds >= _QUICK_S:
             self._send({"waiting": f"{what}, {seconds:.0f} s"})
 
@@ -240,7 +246,7 @@ def _submission_of(exercise: Exercise, folder: Path, source: bytes) -> Submissio
 def _files_beside(folder: Path, source: bytes) -> dict[str, bytes]:
     """Return the contents of the Python files in a folder that a source imports, by path.
 
-    Files that those import in turn are there, too, up to a limit.
+    `import helpers` returns `{"helpers.py": b"..."}`. Files that those import in turn are there, too, up to a limit.
     """
     files: dict[str, bytes] = {}
     todo = [source]
@@ -262,7 +268,7 @@ def _files_beside(folder: Path, source: bytes) -> dict[str, bytes]:
 def _imported_modules(source: bytes) -> set[str]:
     """Return the top-level names of the modules that a source imports.
 
-    The result is empty if the source is not Python.
+    `import a.b` and `from c.d import e` return `{"a", "c"}`. The result is empty if the source is not Python.
     """
     tree = tree_or_none(source.decode("utf-8", "replace"))
     names: set[str] = set()
@@ -278,7 +284,15 @@ def _imported_modules(source: bytes) -> set[str]:
 
 
 def with_cell_numbers(graded: GradedExercise, module: ModuleText) -> GradedExercise:
-    """Return an exercise whose messages name lines of cells instead of lines of a file."""
+    """Return a graded exercise with messages about cells of a notebook, not about a file.
+
+    "passport.py, line 7" becomes "In [2], line 1", and "your passport.py" becomes "your notebook". Lines to try do not
+    import the student's file. A check of a function that is not written yet is skipped.
+
+    Args:
+        graded: the graded exercise.
+        module: the module that was made of the cells, with the cell and line that each of its lines comes from.
+    """
     name = graded.exercise.file_name
 
     def named(row: GradedCheck) -> GradedCheck:

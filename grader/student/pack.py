@@ -49,7 +49,10 @@ class Receipt:
     problems: tuple[str, ...]
 
     def text(self) -> str:
-        """Return the text of the receipt's file; `sha256sum --check` reads its lines with digests."""
+        """Return the text of the receipt's file, by which `sha256sum --check` checks the zip.
+
+        Its only line that is not a comment has the digest and the name of the zip.
+        """
         lines = [
             f"# {for_terminal(self.report.course, one_line=True)}",
             f"# packed {self.report.graded_at}, {len(self.archive)} bytes",
@@ -142,7 +145,10 @@ def pack(
 
 
 def packed_files(submission: Submission, exercises: Sequence[Exercise]) -> dict[str, bytes]:
-    """Return the files of a submission that are graded, by their paths in the course."""
+    """Return the files of a submission that are graded, by their paths in the zip.
+
+    A path is such as "exercises/01_making/passport/passport.py".
+    """
     return {
         (Places.of(exercise).shown / name).as_posix(): data
         for exercise in exercises
@@ -151,7 +157,10 @@ def packed_files(submission: Submission, exercises: Sequence[Exercise]) -> dict[
 
 
 def _problems(submission: Submission, report: Report) -> Iterator[str]:
-    """Yield a sentence for each exercise that is missing, untouched, or does not load."""
+    """Yield a sentence for each exercise that is missing, untouched, or does not load.
+
+    For example, "01-2 passport: the file is still the unchanged starter; it earns 0".
+    """
     for graded in report.exercises:
         exercise, own = graded.exercise, submission.of(graded.exercise)
         if own.problem:

@@ -96,7 +96,8 @@ class CourseLane:
     def _with_limit(self, exercise: Exercise) -> Exercise:
         """Return the exercise with the lower of two limits on the own time of its checks.
 
-        The limits are the exercise's `check_s` and the lane's. In the result, 0 means no limit.
+        The limits are the exercise's `check_s` and the lane's, in seconds: with 10 and 5, it is 5. In the exercise, 0
+        means no limit; in the lane, infinity does.
         """
         seconds = min(exercise.limits.check_s or math.inf, self.check_s)
         return replace(exercise, limits=replace(exercise.limits, check_s=0 if math.isinf(seconds) else seconds))
@@ -145,9 +146,9 @@ class CheckItem(pytest.Item):
         self.line = line
 
     def limit_own_time(self, seconds: float) -> bool:
-        """Limit the time of each check's own code in this item's lane, and return True.
+        """Limit the time of each check's own code in the lane, in place of pytest-timeout.
 
-        Calls of student code do not count.
+        Calls of student code do not count. Return True, so that pytest-timeout sets no timer.
 
         Args:
             seconds: the limit, for all checks of the course.
@@ -185,10 +186,13 @@ class CheckItem(pytest.Item):
         _fail(row, cases)
 
     def _graded_cases(self) -> tuple[GradedCheck, Sequence[GradedCheck], GradedExercise]:
-        """Return the graded cases of this check, and the case that pytest reports.
+        """Return the case of this check that pytest reports, all its cases, and its exercise.
+
+        `check_sizes` with two parameters has cases with ids such as `sizes[2]` and `sizes[5]`. A check without
+        parameters is one case.
 
         Returns:
-            The case that pytest reports, all cases, and the graded exercise. A check without parameters is one case.
+            The case that pytest reports, all cases, and the graded exercise.
         """
         exercise = self.parent.exercise
         ours = (item for item in self.session.items if isinstance(item, CheckItem))
@@ -208,7 +212,7 @@ class CheckItem(pytest.Item):
 def _fail(row: GradedCheck, cases: Sequence[GradedCheck] = ()) -> NoReturn:
     """Fail the item with the message of a check.
 
-    If the check has several cases, name those that fail.
+    If the check has several cases, a line such as "2 of 3 cases fail: [2] [5]. The first:" comes before the message.
     """
     lines = list(message_lines(row, terminal_width()))
     lost = [case for case in cases if case.outcome.verdict.decided and case.outcome.verdict is not Verdict.PASSED]

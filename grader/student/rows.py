@@ -88,8 +88,8 @@ def filter_rows(
         course: the course.
         rows: the rows of all exercises.
         names: the names of exercises or modules; empty for all.
-        topic: a topic's id, or some words of its name; None for all.
-        states: the wanted states, with hyphens in place of underscores; empty for all.
+        topic: a topic's id, or some words of its name, such as "T22" or "stride"; None for all.
+        states: the wanted states, with hyphens in place of underscores, such as "not-started"; empty for all.
 
     Raises:
         CourseError: there is no such exercise, module or topic.
@@ -104,7 +104,7 @@ def ids_of(course: Course, names: Collection[str], topic: str | None) -> set[str
     Args:
         course: the course.
         names: the names of exercises or modules; empty for all.
-        topic: a topic's id, or some words of its name; None for all.
+        topic: a topic's id, or some words of its name, such as "T22" or "stride"; None for all.
 
     Raises:
         CourseError: there is no such exercise, module or topic.

@@ -13,9 +13,10 @@ _STARTS = ("os.system", "os.popen", "os.spawn", "os.exec", "os.posix_spawn", "su
 
 
 def side_effects(exercise: Exercise) -> Iterator[str]:
-    """Yield a warning for what student code does and the sandbox prevents.
+    """Yield a warning for student code that writes files or starts programs.
 
-    One is on the first line that writes a file, which the sandbox discards, and one on the first that starts a program.
+    The sandbox discards the files, and does not start programs. For example, "Line 3 of double.py writes a file. The
+    sandbox of grade discards it." Only the first such line of each kind has a warning.
     """
     try:
         tree = ast.parse(exercise.starter.read_bytes())
@@ -33,9 +34,10 @@ def side_effects(exercise: Exercise) -> Iterator[str]:
 
 
 def _imported_names(tree: ast.Module) -> dict[str, str]:
-    """Return the dotted path of each name that an import binds: "numpy" for `np`.
+    """Return the dotted path of each name that an import binds, if it is another one.
 
-    A name that is its own path is not there, as after `import numpy`.
+    `import numpy as np` and `from torch import save` return `{"np": "numpy", "save": "torch.save"}`. `import numpy`
+    returns {}.
     """
     names: dict[str, str] = {}
     for node in ast.walk(tree):
@@ -49,7 +51,11 @@ def _imported_names(tree: ast.Module) -> dict[str, str]:
 def _dotted_name(node: ast.expr, imported: Mapping[str, str]) -> str:
     """Return the dotted name of a called function, such as "torch.save".
 
-    For a method of a value without a name it begins with a dot: ".save".
+    For a method of a value without a name it begins with a dot: ".save" for `f(x).save()`.
+
+    Args:
+        node: the function of the call.
+        imported: the result of `_imported_names`: with `{"save": "torch.save"}`, `save(x)` has the name "torch.save".
     """
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -60,7 +66,14 @@ def _dotted_name(node: ast.expr, imported: Mapping[str, str]) -> str:
 
 
 def _writes(call: ast.Call, name: str) -> bool:
-    """Return whether a call writes a file, by `open` or a method such as `write_text`."""
+    """Return whether a call writes a file, by `open` or a method such as `write_text`.
+
+    `open("a", "w")` does, and `open("a")` does not.
+
+    Args:
+        call: the call.
+        name: the dotted name of the called function, such as "open" or "path.write_text".
+    """
     _, dot, method = name.rpartition(".")
     if method != "open":
         return bool(dot) and method in _WRITING_METHODS

@@ -67,7 +67,7 @@ def _rules_lines(exercise: Exercise, width: int) -> Iterator[str]:
 def heading_lines(exercise: Exercise, width: int) -> Iterator[str]:
     """Yield the heading of an exercise: number and title in bold, then facts and the path.
 
-    The facts are its kind, difficulty, time and points.
+    The facts are such as "fix, difficulty 1 of 4, about 5 minutes, 10 points".
     """
     title = f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
     yield from (click.style(line, bold=True) for line in two_sided_lines(title, "", width))

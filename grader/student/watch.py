@@ -107,7 +107,11 @@ class Watch(Progress):
     # -- what comes in
 
     def _handle(self, event: str | set[Path]) -> None:
-        """Do what a typed key stands for, or grade the exercise if one of its files was saved."""
+        """Do what a typed key stands for, or grade the exercise if one of its files was saved.
+
+        Args:
+            event: a key such as "n", or the paths of saved files.
+        """
         action = _KEYS.get(event, ("", None))[1] if isinstance(event, str) else self._action_for_saved(event)
         if event and self._confirms and action is not Watch._reset:
             self._confirms = False
@@ -216,7 +220,8 @@ class Watch(Progress):
     def _changes(self, graded: GradedExercise) -> Iterator[str]:
         """Yield a sentence on how many checks newly pass or no longer pass since the last save.
 
-        The checks that pass now are recorded for the next call. Nothing is yielded if none changed.
+        For example, "Since the last save: 2 more checks passed and 1 check no longer passed." Nothing is yielded if
+        none changed. The checks that pass now are recorded for the next call.
         """
         if graded.checks and graded.checks[0].check.id != "load":
             passed = {row.check.id for row in graded.checks if row.outcome.verdict is Verdict.PASSED}
@@ -237,7 +242,7 @@ class Watch(Progress):
         return f"[{'#' * full}{'.' * (long - full)}] {text}"
 
     def _legend(self) -> Iterator[str]:
-        """Yield what each key does, wrapped to the width of the terminal."""
+        """Yield lines with what each key does: "n next  h hint  s show the task  ..."."""
         keys = "  ".join(f"{key}\0{what}".replace(" ", "\0") for key, (what, _) in _KEYS.items())
         for line in wrap(keys, "", terminal_width(), ""):
             yield re.sub(r"\b\w\b", lambda key: click.style(key[0], bold=True), line)

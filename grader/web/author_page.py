@@ -155,7 +155,8 @@ def _show_points_form(folder: ClassFolder, now: Snapshot, author: str, graded: G
 def _offered_reasons(now: Snapshot, graded: GradedExercise, check: str) -> list[tuple[str, str]]:
     """Return pairs of points and reason that staff can click, in place of typing them.
 
-    First come those of the rubric, then what staff gave other authors, then titles of lost checks with "" as points.
+    A pair is such as `("0.5", "The shape is right")`. First come those of the rubric, then what staff gave other
+    authors, then titles of lost checks with "" as points.
     """
     rubric = [(points_text(line.points), line.says) for line in graded.exercise.rubrics.get(check, ())]
     others = [row for row in now.staff_reasons(graded.exercise.id, check) if row not in rubric]

@@ -103,7 +103,7 @@ def _preview_html(planned: PlannedChange, *, scores: bool) -> str:
 
 
 def change_text(old: Report, new: Report) -> str:
-    """Return a sentence on how a score changes, as plain text."""
+    """Return a sentence on how a score changes, such as "7 becomes 8.5 of 10 points"."""
     before, after = old.total, new.total
     if before == after:
         return f"{points_text(after.earned)} of {points_text(after.possible)} points, as before."

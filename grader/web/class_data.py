@@ -71,7 +71,7 @@ class Snapshot:
     note: str = ""
 
     def members(self, group: SimilarSubmissions) -> list[str]:
-        """Return the authors of a group, those with the shortest files first."""
+        """Return the authors of a group of similar answers, those with the shortest files first."""
         key = group.exercise.id
         return sorted(group.members, key=lambda author: (len(self.files.get((author, key), ("", b""))[1]), author))
 
@@ -84,7 +84,11 @@ class Snapshot:
     def staff_reasons(self, exercise: str, check: str) -> list[tuple[str, str]]:
         """Return the pairs of points and reason that staff entered by hand for a check.
 
-        The most frequent pair comes first.
+        A pair is such as `("0.5", "The shape is right")`. The most frequent pair comes first.
+
+        Args:
+            exercise: the id of the exercise.
+            check: the id of the check; "" for points of the whole exercise.
         """
         rows = [(f"{one.worth / 100:g}", one.why) for one in self.rules.overrides]
         rows = [row for row, one in zip(rows, self.rules.overrides, strict=True) if _is_about(one, exercise, check)]
@@ -232,7 +236,7 @@ class ClassFolder:
         return Snapshot(course, overview, found, files, rules, version, BatchOptions.of_next_run(journal.options()))
 
     def name_on_page(self, now: Snapshot, author: str) -> str:
-        """Return how pages name an author: "NAME (AUTHOR)", or the author alone.
+        """Return how pages name an author: "Ada Lovelace (s123)", or "s123" alone.
 
         The author stands alone if pages show no names, or if the name is not known.
         """
@@ -256,7 +260,7 @@ class ClassFolder:
     def draft(self, group: SimilarSubmissions) -> tuple[Path, str]:
         """Return the path and the text of a draft of a known wrong answer.
 
-        The draft is made of the shortest usable file of a group.
+        The draft is made of the shortest usable file of a group of similar answers. Nothing is written.
 
         Raises:
             CourseError: no draft can be made of any file, the course is a student's folder, or a draft exists already.
@@ -360,7 +364,7 @@ class ClassFolder:
         return self._planned_change(path, content, {}, " ".join(said))
 
     def plan_void(self, exercise: Exercise, check: str) -> PlannedChange:
-        """Return the change that makes a check void.
+        """Return the change that makes a wrong check void, so that it costs no author points.
 
         The attribute `changed` of the result has the submissions whose scores change.
 
@@ -469,7 +473,8 @@ class ClassFolder:
     def newer_than_gradebook(self, course: Course) -> Iterator[str]:
         """Yield the names of files that changed after the gradebook was written.
 
-        Only files that decide scores are compared. Without a gradebook, nothing is yielded.
+        Its scores are then old. The files are those that decide scores, such as "overrides.csv" and "course.yaml".
+        Without a gradebook, nothing is yielded.
 
         Args:
             course: the course of the class.
@@ -541,7 +546,7 @@ class ClassFolder:
 
 
 def _comparable_scores(report: Report) -> tuple[object, ...]:
-    """Return the scores of a report as a value that can be compared.
+    """Return the scores of a report as a value, to see whether a change affects them.
 
     It has the total, the policy, and the score of each exercise.
     """
@@ -560,9 +565,9 @@ def _files_of(course: Course) -> Sequence[Path]:
 
 
 def _modification_times(paths: Sequence[Path]) -> str:
-    """Return the modification times of files as one text.
+    """Return the modification times of files as one text, to see whether one was written.
 
-    The text differs after one of the files was written.
+    For a file that was written at 1,800,000,000 s, and one that does not exist, it is "1800000000000000000/".
     """
     return "/".join(str(path.stat().st_mtime_ns) if path.exists() else "" for path in paths)
 

@@ -84,7 +84,7 @@ def show_editor(
 def _run_script(editor: ui.codemirror, script: str, **values: object) -> AwaitableResponse:
     """Run a script in the browser, where `element` and `editor` name the editor.
 
-    Each `%(NAME)s` in the script is first replaced by the value of that name, as JSON.
+    Values replace names in the script, as JSON: with `text="a"`, `old === %(text)s` becomes `old === "a"`.
     """
     filled = script % {name: json.dumps(value) for name, value in values.items()}
     return editor.client.run_javascript(_IN_EDITOR % {"id": editor.id, "script": filled}, timeout=_WAIT_S)

@@ -176,12 +176,13 @@ class ExercisePage:
         await self._reload_text()
 
     async def _start_drafts(self) -> str | None:
-        """Return the draft of this exercise that the browser keeps, as JSON.
+        """Return the text of this exercise that the browser kept as it was typed: a draft.
 
         The browser is also set up to keep what is typed from now on, and shows the first function.
 
         Returns:
-            The draft; "" if the browser keeps none; None if it does not reply.
+            The draft as JSON, with the file's text that it began with: `{"text": "x = 2", "base": "x = 1"}`. It is ""
+            if the browser keeps none; None if it does not reply.
         """
         key = f"{self._live.course.root}/{self._exercise.id}"
         script = f"localStorage.getItem('tensorgrade:' + {json.dumps(key)})"
@@ -429,7 +430,7 @@ class ExercisePage:
     def _mark_wrong_line(self, graded: GradedExercise) -> None:
         """Underline the line of the student's code that the first failure is about.
 
-        It is the line that raised, or else the start of the function.
+        It is the line that raised, or else the start of the function. Nothing is underlined if there is no failure.
         """
         cause = Causes.of(graded.checks).cause
         lines = (self._editor.value or "").split("\n")
@@ -520,9 +521,9 @@ def first_message_html(graded: GradedExercise) -> str:
 
 
 def without_lines_to_try(graded: GradedExercise) -> GradedExercise:
-    """Return a graded exercise without the lines to try in its messages.
+    """Return a graded exercise whose messages do not have the lines that a student may try.
 
-    The page has a box for those lines.
+    The page has a box that runs those lines.
     """
     heading = f"\n{LINES_TO_TRY}"
     rows = []

@@ -26,7 +26,7 @@ _FEW = 4
 
 
 def show_groups(folder: ClassFolder, now: Snapshot) -> None:
-    """Build the page that lists the groups of answers that no known mistake explains."""
+    """Build the page that lists answers that no known mistake explains, grouped by behaviour."""
     look.heading("Answers that no known mistake explains", 1)
     if not now.overview.groups:
         look.html("<p>All lost points are explained by known mistakes.</p>")
@@ -59,7 +59,7 @@ def _show_group_card(folder: ClassFolder, now: Snapshot, group: SimilarSubmissio
 
 
 def address_of(group: SimilarSubmissions) -> str:
-    """Return the address of a group's page."""
+    """Return the address of the page of a group, such as "/group/passport/4071"."""
     return f"/group/{group.exercise.id}/{quote(group.name, safe='')}"
 
 

@@ -119,7 +119,7 @@ class RequestGuard:
 
     @property
     def cookie_name(self) -> str:
-        """The name of the cookie with the token.
+        """The name of the cookie with the token, such as "tensorgrade-8123" for port 8123.
 
         It has the port, as a browser sends cookies to all ports of a host.
         """
@@ -133,7 +133,10 @@ class RequestGuard:
         return cookie.value if cookie is not None else ""
 
     async def _set_cookie(self, scope: Scope, query: Mapping[str, str], send: Send) -> None:
-        """Set the token as a cookie, and redirect the browser to the same address without the token."""
+        """Set the token as a cookie, and redirect the browser to the same address without it.
+
+        `/drill?token=TOKEN` is redirected to `/drill`.
+        """
         rest = urlencode({name: value for name, value in query.items() if name != "token"})
         path = scope.get("path", "/")
         target = f"{self.prefix}/{path.lstrip('/')}" + (f"?{rest}" if rest else "")

@@ -168,7 +168,7 @@ class LiveGrading:
         return await self._run_job(lambda: self._run_lines(exercise, lines, check, own))
 
     async def _run_job(self, job: Callable[[], Answer]) -> Answer:
-        """Run a job in the grading thread, after the jobs before it, and return its answer."""
+        """Run a function in the grading thread, after those that wait there; return its result."""
         if self._stopped:
             raise CourseError(self._stopped)
         future: Future[Answer] = Future()
@@ -187,9 +187,9 @@ class LiveGrading:
         return await self._run_job(lambda: job(self._runtime))
 
     async def run_apart(self, job: Callable[[Progress], Answer]) -> Answer:
-        """Call a function in a thread beside the one that grades, and return its result.
+        """Call a function, such as a game, in a thread beside the one that grades.
 
-        The function opens its own processes. Only one such function runs at a time.
+        Return its result. The function opens its own processes. Only one such function runs at a time.
 
         Args:
             job: the function, which gets a progress that cancels it when the server ends.

@@ -18,7 +18,10 @@ _LINKS = (("Course", "/"), ("Memory", "/memory"))
 
 
 def links(course: Course) -> list[tuple[str, str]]:
-    """Return the links at the head of each page: their words and addresses."""
+    """Return the links at the head of each page: their words and addresses.
+
+    They are `("Course", "/")`, `("Memory", "/memory")` and, if a module has questions, `("Drill", "/drill")`.
+    """
     drills = [item for item in course.modules if (course.root / drill_of(item.id)).is_file()]
     return [*_LINKS, *([("Drill", "/drill")] if drills else [])]
 

@@ -50,7 +50,7 @@ def show_memory(live: LiveGrading) -> None:
 
 
 def first_with_torch(course: Course) -> Exercise | None:
-    """Return the first exercise whose workers have PyTorch, or None."""
+    """Return the first exercise whose workers have PyTorch and can draw tensors, or None."""
     return next((one for one in course.exercises if not one.without), None)
 
 
@@ -167,6 +167,9 @@ class MemoryPanel:
 
 def locate_element(text: str, views: list[View]) -> tuple[str, str]:
     """Return where an element lies in its storage, and the name of its cell in the drawing.
+
+    For `y[1, 0]`, and a view `y` with strides (1, 8) and offset 1, these are "y[1, 0] is element 2 of its storage:
+    1 + 1 * 1 + 0 * 8." and "A2": cell 2 of storage A.
 
     Args:
         text: the element, such as `y[1, 0]`.

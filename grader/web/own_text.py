@@ -31,7 +31,7 @@ class OnDisk:
 
 
 def read(path: Path) -> OnDisk:
-    """Return the text of a file, or why it cannot be edited on a page."""
+    """Return the file as it is on the disk: its text, or why a page cannot edit it."""
     try:
         text = path.read_bytes().decode("utf-8")
     except FileNotFoundError:

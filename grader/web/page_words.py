@@ -25,7 +25,8 @@ _WORDS = (
 def in_page_words(sentence: str) -> str:
     """Return a sentence that a command prints, in the words of a page.
 
-    Where the command has an option to type, the page has a button or a box.
+    Where the command has an option to type, the page has a button or a box: "run the same  grade batch  again" becomes
+    "use the page Grade again".
     """
     for pattern, words in _WORDS:
         sentence = re.sub(pattern, words, sentence)

@@ -29,7 +29,7 @@ class _ComparedPairs(Progress):
     text = ""
 
     def advanced(self, done: int, total: int) -> None:
-        """Record how many of all pairs are compared."""
+        """Record how many of all pairs are compared: "3 of 10 pairs"."""
         self.text = f"{done} of {total} pairs"
 
 

@@ -90,7 +90,7 @@ class Regrade(Progress):
         self.still_waiting()
 
     def reported(self, report: Report, number: int, total: int) -> None:
-        """Record the score of a submission that was graded.
+        """Record the score of a submission that was graded, as a line "s123: 7.5 / 10".
 
         Args:
             report: the report of the submission.

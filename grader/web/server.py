@@ -40,7 +40,7 @@ class Address:
 
     @property
     def url(self) -> str:
-        """The address to open."""
+        """The address to open, such as "http://127.0.0.1:8123/?token=TOKEN"."""
         return f"http://{_HOST}:{self.port}/?token={self.token}"
 
 

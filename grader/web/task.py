@@ -16,9 +16,10 @@ MARKS = {"passed": ("✓", "pass"), "failed": ("✗", "FAIL"), "open": ("·", "o
 
 
 def rule_marks(checks: Sequence[GradedCheck]) -> dict[str, str]:
-    """Return the state of each rule, by the name of the rule.
+    """Return the state of each rule, such as `{"C1": "passed", "C2": "failed"}`.
 
-    The state is "failed" if a check of the rule lost points, "passed" if all its checks passed, else "open".
+    The state is "failed" if a check of the rule lost points, "passed" if all its checks passed, else "open". A check
+    that was skipped, as the function is not written yet, counts as open.
     """
     marks: dict[str, str] = {}
     for row in checks:
@@ -46,7 +47,10 @@ def task_html(exercise: Exercise, marks: Mapping[str, str]) -> str:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the blocks of a task: the lines of each paragraph, rule or example."""
+    """Yield the blocks of a task: the lines of each paragraph, rule or example.
+
+    For the lines `C1 one`, `    more` and `C2 two` they are `["C1 one", "    more"]` and `["C2 two"]`.
+    """
     block: list[str] = []
     for line in lines:
         starts_rule = bool(_RULE.match(line))
@@ -84,10 +88,13 @@ def _block_html(lines: Sequence[str], marks: Mapping[str, str]) -> str:
 
 
 def inline(text: str) -> str:
-    """Return a line of text as HTML, with what stands between backquotes as code."""
+    """Return a line of text as HTML, with what stands between backquotes as code.
+
+    "Return `x`." becomes "Return <code>x</code>.".
+    """
     return _CODE.sub(lambda found: f"<code>{found[1]}</code>", for_html(text))
 
 
 def pre(text: str) -> str:
-    """Return a text as preformatted HTML."""
+    """Return a text as preformatted HTML, a `<pre>` element; "" for ""."""
     return f'<pre class="code" tabindex="0">{for_html(text)}</pre>' if text else escape(text)

@@ -48,9 +48,10 @@ class TryIt:
         self._lines.on("keydown.ctrl.enter", self._run)
 
     def offer(self, graded: GradedExercise) -> None:
-        """Show buttons for the lines to try of the first few failing checks.
+        """Show buttons for the first few failing checks, each of which runs the check's lines.
 
-        If the student has typed nothing into the box, the lines of the first one fill it.
+        These are the lines to try in the check's message. If the student has typed nothing into the box, the lines of
+        the first check fill it.
         """
         rows = Causes.of(graded.checks)
         offers: dict[str, GradedCheck] = {}
@@ -96,10 +97,10 @@ class TryIt:
 
 
 def lines_to_draw(text: str) -> str:
-    """Return lines of Python in which each `print(...)` is replaced by its arguments.
+    """Replace each `print(...)` in lines of Python by its arguments, to draw what it prints.
 
-    So the printed values can be drawn. For an argument such as `f(g(x), y[0])`, the lines are `g(x)` and `y[0]`, then
-    the argument itself.
+    `print(f(g(x), y[0]))` becomes the three lines `g(x)`, `y[0]` and `f(g(x), y[0])`: calls and subscripts inside of an
+    argument are drawn, too.
 
     Args:
         text: the lines.

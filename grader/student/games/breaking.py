@@ -139,10 +139,10 @@ def choose_fault(own: OwnExercise, chance: random.Random) -> PlantedFault:
 
 
 def _verdict_on_fault(broken: GradedExercise) -> Verdict | None:
-    """Return the verdict of the first failed check; None if the fault is unsuitable.
+    """Return how checks show a planted fault: the verdict of the first check that fails.
 
-    A fault is unsuitable if no check fails, or if the code then makes no sense: it does not load, or it raises an error
-    such as NameError.
+    It is None if the fault is unsuitable: no check fails, the code does not load, or it raises an error such as
+    NameError.
 
     Args:
         broken: the exercise, graded with the fault.

@@ -29,7 +29,10 @@ _TEMPLATE = Path(__file__).parents[1] / "templates" / "own_check.py.txt"
 
 
 def own_check_path(course: Course, exercise: Exercise) -> Path:
-    """Return the path of the file with the student's own check of an exercise."""
+    """Return the path of the file with the student's own check of an exercise.
+
+    For the exercise `passport` it is `my_checks/check_passport.py` in the course's folder.
+    """
     return course.root / "my_checks" / Places.of(exercise).shown_checks.name
 
 
@@ -128,7 +131,7 @@ def _run_check_on(
 
 
 def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
-    """Return the rules that a wrong answer breaks.
+    """Return the rules that a wrong answer breaks, such as `("C2", "C10")`.
 
     They are those that the answer itself lists, and the rule of the check that must catch it.
     """
@@ -143,7 +146,11 @@ def caught_lines(
 ) -> Iterator[str]:
     """Yield lines on how well a check distinguishes right answers from wrong ones.
 
-    They say how many right answers it fails, how many wrong ones it catches, and which rules the missed ones break.
+    For `caught_lines(3, [], 5, [("C2",), ("C2",)], 80)` they are:
+
+        All 3 right answers pass your check.
+        Your check catches 3 of 5 known wrong answers.
+            missed: 2 that break C2
 
     Args:
         right: the number of right answers.

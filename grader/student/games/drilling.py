@@ -74,12 +74,12 @@ class Question:
 
 @dataclass(frozen=True)
 class DrillAnswer:
-    """The answer to a question.
+    """The answer to a question, such as `DrillAnswer("yes", ("yes", "no"), "tensor([2])")`.
 
     Attributes:
         right: the right one of the choices.
         choices: all of them.
-        after: the watched name as Python prints it in the end; "" where none is watched.
+        after: the watched name as Python prints it in the end; "" where the question is what the last line shows.
     """
 
     right: str
@@ -220,7 +220,8 @@ def _answer_of_change(question: Question) -> DrillAnswer:
 def _answer_of_value(question: Question) -> DrillAnswer:
     """Run the lines of a question in this process, and return what the last line shows.
 
-    The right choice is the value of the last line, or the name of the exception that a line raises.
+    The right choice is the value of the last line, such as "tensor(2.)", or the exception that a line raises, as in
+    "raises ValueError".
     """
     names: dict[str, Any] = {}
     *first, last = question.lines
@@ -338,7 +339,7 @@ class Drill:
     def record_answer(self, *, right: bool) -> bool:
         """Record the answer to the first question in `left`, and remove the question.
 
-        After a wrong answer it is put back into `left`, behind some others.
+        After a wrong answer it is put back into `left`, behind the next two questions.
 
         Args:
             right: True if the answer is right.

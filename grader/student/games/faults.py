@@ -57,7 +57,8 @@ class PlantedFault:
 def faults_of(source: str) -> list[PlantedFault]:
     """Return all faults that can be planted in the functions of a Python source.
 
-    Of faults that make equal texts, only one is returned.
+    For a function whose only line is `return x.sum(dim=0)`, they are "it returns a copy", "`dim=` is missing" and "it
+    works along another dim". Of faults that make equal texts, only one is returned.
 
     Raises:
         SyntaxError, ValueError: it is not valid Python.
@@ -74,7 +75,8 @@ def faults_of(source: str) -> list[PlantedFault]:
 def shuffle_faults(faults: list[PlantedFault], chance: random.Random) -> list[PlantedFault]:
     """Return faults in a random order, in which the kinds of faults take turns.
 
-    So each kind is equally likely to come first, however many faults it has.
+    If two faults omit `dim=` and one swaps dims, the first two in the result are of both kinds. So each kind is equally
+    likely to come first, however many faults it has.
     """
     kinds: dict[str, list[PlantedFault]] = {}
     for fault in chance.sample(faults, len(faults)):
@@ -109,7 +111,10 @@ class _Text:
         self._signs = [(self._starts[token.start[0] - 1] + token.start[1], token.string) for token in signs]
 
     def span(self, node: ast.expr | ast.keyword) -> tuple[int, int]:
-        """Return the positions at which a node begins and ends in the text, in characters."""
+        """Return the positions at which a node begins and ends in the text, in characters.
+
+        For `a + b` in the text `y = a + b` they are (4, 9).
+        """
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         places = ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))
@@ -122,13 +127,13 @@ class _Text:
         return self.source[start:end]
 
     def operand(self, node: ast.expr) -> str:
-        """Return the source of a node as an operand: in parentheses where that is needed."""
+        """Return the source of a node as an operand: `x.t()` as it is, `a + b` as `(a + b)`."""
         return self.source_of(node) if _is_operand(node) else f"({self.source_of(node)})"
 
     def operator_between(self, left: ast.expr, right: ast.expr) -> tuple[int, str] | None:
         """Return the position and the text of the operator between two operands.
 
-        The result is None if it is an operator that no fault replaces.
+        In the text `y = a + b` it is `(6, "+")`. The result is None if it is an operator that no fault replaces.
         """
         start, end = self.span(left)[1], self.span(right)[0]
         return next(((place, sign) for place, sign in self._signs if start <= place < end), None)

@@ -100,7 +100,8 @@ def write_runs(runs: Sequence[TracedRun], path: Path) -> None:
 def spans_of(runs: Sequence[TracedRun]) -> list[Span]:
     """Return the spans of all runs, one run after another from time 0.
 
-    Each run has one more span, as long as the run, with its title.
+    For runs of 0.5 and 0.25 virtual seconds, those of the second begin at 0.500001. Each run has one more span, as long
+    as the run, with its title.
     """
     spans: list[Span] = []
     now = 0.0
@@ -113,9 +114,15 @@ def spans_of(runs: Sequence[TracedRun]) -> list[Span]:
 
 
 def _runs_by_check(exercise: Exercise, checks: list[Check], lines: str | None) -> dict[str, tuple[str, str]]:
-    """Return a title and the lines of each run on the simulated device, by check id.
+    """Return the runs on the simulated device: a title and lines to run, by check id.
 
-    The lines run in place of the check; where they are "", the check itself runs.
+    A shown check has its title and "", which runs the check itself: `{"on_gpu": ("It runs on the GPU", "")}`. A hidden
+    check has its example as title and as lines.
+
+    Args:
+        exercise: the exercise.
+        checks: all checks of the exercise.
+        lines: the only lines to run, in place of the first check of devices; None to run the checks and examples.
     """
     on_device = [check for check in checks if check.device.is_simulated]
     if not on_device:
