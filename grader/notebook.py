@@ -119,9 +119,10 @@ def _on_run(result: Any) -> None:
 
 
 def _cells(shell: Any) -> list[dict[str, Any]]:
-    """Return the cells that ran, in order: number, source, whether it failed, and the id where it is known.
+    """Return the cells that ran, in order.
 
-    The source is what the student typed, magics included, as it is saved in the notebook.
+    Each is a dict such as `{"number": 1, "source": "x = 1", "failed": False, "id": None}`; the id is None where it is
+    not known. The source is what the student typed, magics included, as it is saved in the notebook.
     """
     rows = []
     for number, source in enumerate(shell.history_manager.input_hist_raw):
@@ -153,7 +154,7 @@ def _ask(request: dict[str, Any], wait: Callable[[str], None]) -> dict[str, str]
 
     Raises:
         OSError: the process has ended.
-        ValueError: it gave no answer.
+        ValueError: it did not answer.
     """
     process, log = _grader_process()
     assert process.stdin is not None

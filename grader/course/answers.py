@@ -73,9 +73,9 @@ class Answer:
 
 
 def without_staff_lines(source: str) -> str:
-    """Return a known answer's source without the lines for staff, such as `caught by: ...`.
+    """Return a known answer's source without the lines for staff in its docstring.
 
-    Those lines are in its docstring.
+    Such a line is `caught by: strides_of_views`.
     """
     first = ast.parse(source).body[0]
     doc = ast.get_docstring(ast.parse(source))
@@ -87,9 +87,10 @@ def without_staff_lines(source: str) -> str:
 
 
 def as_submitted(exercise: Exercise, source: bytes) -> dict[str, bytes]:
-    """Return the files of a submission with a known answer's source.
+    """Return a known answer as the files of a submission, by name, so that it can be graded.
 
-    If the source imports staff's shared code, the files of that are included.
+    For the exercise `views` they are `{"views.py": source}`. If the source imports staff's shared code, the files of
+    that are included, such as `shared/inputs.py`.
     """
     shared = exercise.shared if _imports(source, SHARED) else {}
     return {exercise.file_name: source, **{name: path.read_bytes() for name, path in shared.items()}}
@@ -98,7 +99,7 @@ def as_submitted(exercise: Exercise, source: bytes) -> dict[str, bytes]:
 def _imports(source: bytes, package: str) -> bool:
     """Return whether a Python source imports a package or a part of it.
 
-    The result is False if the source is not Python.
+    `from shared.inputs import rows` imports the package `shared`. The result is False if the source is not Python.
     """
     try:
         nodes = list(ast.walk(ast.parse(source)))
@@ -110,7 +111,10 @@ def _imports(source: bytes, package: str) -> bool:
 
 
 def wrong_files(exercise: Exercise) -> list[Path]:
-    """Return the files that contain the wrong answers of an exercise, each file once."""
+    """Return the files that contain the wrong answers of an exercise, each file once.
+
+    For the answers `wrong/a.py`, `wrong.yaml/b` and `wrong.yaml/c` they are `wrong/a.py` and `wrong.yaml`.
+    """
     return list(dict.fromkeys(map(_file_of, exercise.wrong)))
 
 
@@ -239,9 +243,10 @@ def first_line_number(node: ast.stmt) -> int:
 
 
 def undefined_and_defined_names(source: str) -> tuple[set[str], set[str]]:
-    """Return the undefined names of a source, and the global names that it defines.
+    """Return the names that a source uses and does not define, and those that it defines.
 
-    A name is undefined if the source uses but does not define it. Names of builtins are not among them.
+    For `import math` and `def f(x): return g(math.pi, x)`, they are `{"g"}` and `{"math", "f"}`. Names of builtins are
+    not among the first, and local names are in neither set.
 
     Raises:
         SyntaxError: it is not Python.
@@ -263,7 +268,7 @@ def undefined_and_defined_names(source: str) -> tuple[set[str], set[str]]:
 def changed_functions(source: bytes, reference: bytes, given: frozenset[str]) -> tuple[str, ...]:
     """Return the functions that a known answer defines differently from the reference.
 
-    A function that uses a helper function of the answer's own differs if the helper does.
+    If the answer changes a helper that is not in `given`, the functions that call it are returned.
 
     Args:
         source: the answer.
@@ -283,7 +288,10 @@ def changed_functions(source: bytes, reference: bytes, given: frozenset[str]) ->
 
 
 def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield the name and the statement of each definition at the top level of a module."""
+    """Yield the name and the statement of each definition at the top level of a module.
+
+    `def f(): ...`, `class f: ...` and `f = 1` all define `f`.
+    """
     for node in tree.body:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
@@ -336,20 +344,20 @@ def is_starter(exercise: Exercise, text: bytes) -> bool:
 
 @functools.lru_cache(maxsize=128)  # in a class most files are the same starters
 def starter_digest(text: bytes) -> str:
-    """Return a digest of a starter's code.
+    """Return a digest of the code of a file, by which an unchanged starter is recognized.
 
-    Blank lines, comments, the module's docstring and line ends do not count. So a starter whose wording was corrected
-    is still untouched for a student who has the older one. The text may be a hostile student's: it is cut into tokens
-    and not parsed.
+    It has 16 hexadecimal digits. Blank lines, comments, the module's docstring and line ends do not count, so a starter
+    whose wording was corrected is still untouched for a student who has the older one. The text may be a hostile
+    student's: it is cut into tokens and not parsed.
     """
     return hashlib.sha256(code_of(text).encode()).hexdigest()[:16]
 
 
 def code_of(text: bytes) -> str:
-    """Return the code of a file from which its digest is computed.
+    """Return the code of a file without blank lines, comments and the module's docstring.
 
-    That is without blank lines, comments and the module's docstring. A file that Python cannot divide into tokens keeps
-    its comments and its docstring.
+    It is what the digest of a starter is computed from: a docstring, `x = 1  # one` and a blank line become `x = 1`. A
+    file that Python cannot divide into tokens keeps its comments and its docstring.
     """
     plain = text.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
     try:

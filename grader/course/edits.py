@@ -208,20 +208,26 @@ def _end_of_lines(text: str) -> str:
 
 
 def _yaml_entry(key: Any, value: Any) -> str:
-    """Return a key with its value as one line of YAML."""
+    """Return a key with its value as one line of YAML.
+
+    The key "void" with the value `["shape"]` becomes `void: [shape]`.
+    """
     flow = False if isinstance(value, str) else None
     return yaml.safe_dump({key: value}, default_flow_style=flow, allow_unicode=True, width=_WIDE).strip()
 
 
 def _items_in_brackets(value: Any) -> str:
-    """Return the items of a list or a mapping as YAML writes them between brackets or braces."""
+    """Return the items of a list or a mapping as YAML writes them between brackets or braces.
+
+    `["a", "b"]` becomes `a, b`, and `{"ada": "2026-10-08"}` becomes `ada: '2026-10-08'`.
+    """
     return yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=_WIDE).strip()[1:-1]
 
 
 def _append_in_brackets(text: str, node: yaml.CollectionNode, added: str) -> str:
-    """Return the text with an item added to a collection in brackets or braces.
+    """Return a YAML text with an item added at the end of a collection in brackets or braces.
 
-    The item becomes the last one.
+    The item `b` makes `void: [a, b]` of `void: [a]`.
     """
     place = node.end_mark.index - 1
     head = text[:place].rstrip()
@@ -247,9 +253,10 @@ def _append_item(text: str, node: yaml.SequenceNode, item: str) -> str:
 
 
 def _without_void(text: str, shown_as: str, item: str) -> str:
-    """Return the text of exercise.yaml without a check in `void`.
+    """Return the text of exercise.yaml in which a check is removed from `void`.
 
-    If no check is left, the key is removed, too. If the check is not found, the text is unchanged.
+    Without `a`, `void: [a, b]` becomes `void: [b]`, and the line `void: [a]` is removed. If the check is not found, the
+    text is unchanged.
     """
     root = _root_mapping(text, shown_as)
     found = next(((key, value) for key, value in root.value if key.value == "void"), None)
@@ -280,7 +287,8 @@ def _without_lines(text: str, start: int, end: int) -> str:
 def _with_extension(text: str, handin: str, key: Any, until: str, *, is_new: bool) -> str:
     """Return the text of course.yaml with an author's extension added or replaced.
 
-    The text is unchanged if no place for the extension is found.
+    For the hand-in h1, the key `ada` and the date 2026-10-08, the entry with `id: h1` gets the line
+    `extensions: {ada: '2026-10-08'}`. The text is unchanged if no place for it is found.
 
     Args:
         text: the text of course.yaml.

@@ -47,7 +47,8 @@ _IN_URL = r"[\w.-]+(:[0-9]+)?(/[\w.~:@%+,=&#/-]*)?"
 def to_datetime(value: object) -> object:
     """Convert a date or a time to a datetime; a date becomes the end of that day.
 
-    The value is a text in ISO 8601, or what YAML reads from one. Any other value is returned unchanged.
+    `2026-03-01`, as a text or as a date that YAML read, becomes 2026-03-01 23:59:59. A value that is neither a text nor
+    a date is returned unchanged.
 
     Raises:
         ValueError: a text is neither a date nor a time.
@@ -84,10 +85,10 @@ _TAKEN = ("torch", "numpy")
 
 
 def validate_without(packages: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the packages of the key `without`, if an exercise can forbid them.
+    """Check the packages of the key `without` in exercise.yaml, and return them.
 
-    It can forbid none, or torch and NumPy with any others: a worker has either all packages or only the standard
-    library.
+    They are what the exercise is solved without. `[torch, numpy]` is right, `[torch, numpy, pandas]` too, and `[torch]`
+    is an error: a worker has either all packages or only the standard library.
 
     Raises:
         ValueError: packages are listed, and torch or NumPy is not among them.
@@ -178,7 +179,10 @@ class ViewEntry(Strict):
     offset: Natural = 0
 
     def end(self) -> int:
-        """Return the smallest number of elements that the storage of this view can have."""
+        """Return the smallest number of elements that the storage of this view can have.
+
+        For shape `[2, 3]`, strides `[3, 1]` and offset 0 it is 6.
+        """
         steps = ((size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True))
         return self.offset + sum(steps) + 1 if 0 not in self.shape else self.offset
 
@@ -486,7 +490,10 @@ def validate(data: object, shown_as: str, kind: type[File]) -> File:
 
 
 def _problem_text(item: Any, kind: type[BaseModel]) -> str:
-    """Return the text of an error that pydantic found: the key, then a sentence."""
+    """Turn an error that pydantic found in a YAML file into a text for its author.
+
+    It is the key, then a sentence: "pionts: unknown key; did you mean points?"
+    """
     where = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
         return f"{where}: unknown key{suggestion(str(item['loc'][-1]), _known_keys(kind, item['loc'][:-1]))}"
@@ -499,7 +506,10 @@ def _problem_text(item: Any, kind: type[BaseModel]) -> str:
 
 
 def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
-    """Return the keys that a model allows at a location in it; [] where any key is allowed."""
+    """Return the keys that a model allows at a location in it; [] where any key is allowed.
+
+    For `CourseFile` and the location `("modules", 0)` they are `["folder", "title", "exercises"]`.
+    """
     for part in location:
         if isinstance(part, int):
             continue
@@ -517,9 +527,10 @@ def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """Return the end of a sentence about an unknown name, with a suggestion.
+    """Return the end of a sentence about an unknown name: the name that was meant.
 
-    That is the nearest known name, or all of them if they are few; "" if neither helps.
+    For `pionts` and the known names `points` and `title` it is "; did you mean points?". Without a near name, all known
+    ones are listed, as in "; known are points, title". If these are more than 50, the result is "".
     """
     if near := difflib.get_close_matches(name, known, n=1):
         return f"; did you mean {near[0]}?"

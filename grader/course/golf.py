@@ -12,10 +12,10 @@ _OPERATIONS = (
 
 
 def operations(source: bytes) -> int:
-    """Return the number of operations in the functions of a file.
+    """Return the number of operations in the functions of a file, for golf.
 
-    Operations are calls, operators, indices, conditions and loops. `raise` statements do not count, nor do decorators,
-    annotations and docstrings.
+    Operations are calls, operators, indices, conditions and loops. `if x > 0: return g(x)[0]` has 4: the `if`, the `>`,
+    the call and the index. `raise` statements do not count, nor do decorators, annotations and docstrings.
 
     Raises:
         SyntaxError, ValueError: it is not valid Python.

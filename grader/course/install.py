@@ -63,9 +63,11 @@ def wheel_bytes(course: Course, install: Install) -> bytes:
 
 
 def pip_arguments(install: Install, up: str = "", packages: Sequence[str] = ()) -> list[str]:
-    """Return the arguments of two or three `pip install` commands, as one text for each command.
+    """Return the arguments of two or three `pip install` commands, one text for each.
 
-    The first command installs PyTorch without CUDA, the second one the grader, and the third one other packages.
+    The first command installs PyTorch without CUDA, as in
+    `"torch>=2.10" --index-url https://download.pytorch.org/whl/cpu`. The second one installs the grader, as in
+    `"../tensorgrade-0.2.0-py3-none-any.whl"`, and the third one other packages.
 
     Args:
         install: the source from which the grader is installed.

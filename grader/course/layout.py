@@ -99,6 +99,9 @@ class Places:
     def known_answer(self, kind: str, name: str) -> str:
         """Return where a known answer is, for messages: its file, or its entry in a YAML file.
 
+        For "wrong" and "detached" it is "solutions/02_memory/views/wrong.yaml: detached", and for "detached.py" it is
+        "solutions/02_memory/views/wrong/detached.py".
+
         Args:
             kind: "wrong" or "right".
             name: the name of the file or of the entry.
@@ -123,7 +126,10 @@ def notebook_of(module: str) -> Path:
 
 
 def shared_code(root: Path) -> dict[str, Path]:
-    """Return the files of staff's shared code, by their paths from the folder of solutions."""
+    """Return the files in `solutions/shared`, the code that checks and references import.
+
+    They are paths by names such as "shared/inputs.py".
+    """
     folder = staff_root(root) / _STAFF
     return {path.relative_to(folder).as_posix(): path for path in sorted((folder / SHARED).rglob("*.py"))}
 
@@ -131,7 +137,7 @@ def shared_code(root: Path) -> dict[str, Path]:
 def is_check_or_probe(name: str) -> bool:
     """Return whether a file name is that of a file of checks or probes.
 
-    No student hands in such a file.
+    `check_views.py` and `probe_views.py` are such names. No student hands in such a file.
     """
     return name.startswith((_CHECKS, _PROBES))
 
@@ -233,7 +239,7 @@ def refuse_student_folder(root: Path, command: str) -> None:
 def closed_folders(root: Path) -> tuple[Path, ...]:
     """Return the existing folders that no student code may see.
 
-    They are those of exercises and solutions, in the course and in the bundled one.
+    They are `exercises` and `solutions`, in the course and in the bundled one.
     """
     roots = dict.fromkeys((root, _PACKAGE / BUNDLED, _PACKAGE.parent))
     return tuple(path for top in roots if is_course(top) for path in (top / _SHOWN, top / _STAFF) if path.is_dir())
@@ -253,9 +259,9 @@ def is_student_folder(root: Path) -> bool:
 
 
 def starter_copy(root: Path, places: Places) -> Path:
-    """Return the path at which a second copy of a starter may exist.
+    """Return the path at which a copy of a starter lies, from which it can be restored.
 
-    It is in the bundled course if `grade start` made `root`, else in `.grade/starters`.
+    It is in the bundled course if `grade start` made `root`, else in `.grade/starters`. The file may not exist.
     """
     staff = staff_root(root)
     return staff / places.starter if staff != root else state_folder(root) / "starters" / places.starter.name
@@ -360,8 +366,8 @@ def exercise_folders(root: Path, module: str) -> list[str]:
 def answer_paths(folder: Path, file: Path) -> tuple[Path, ...]:
     """Return the paths of known answers, in a folder and in a YAML file.
 
-    The path of an entry in the YAML file is FILE/NAME. Only names are read here, since whoever loads a course waits for
-    it.
+    The file `wrong/a.py` has its own path, and the entry `b` of `wrong.yaml` has the path `wrong.yaml/b`. Only names
+    are read here, since whoever loads a course waits for it.
     """
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
     entries = re.findall(r"^(\w+):", text, re.MULTILINE)
@@ -369,7 +375,10 @@ def answer_paths(folder: Path, file: Path) -> tuple[Path, ...]:
 
 
 def is_entry(path: Path) -> bool:
-    """Return whether the path of a known answer is that of an entry in a YAML file."""
+    """Return whether the path of a known answer is that of an entry in a YAML file.
+
+    `wrong.yaml/detached` is, and `wrong/detached.py` is not.
+    """
     return path.parent.name in (WRONG_FILE, RIGHT_FILE)
 
 

@@ -144,9 +144,10 @@ def _add_restore_hint(root: Path) -> Iterator[None]:
 
 
 def _ids_meant_by(root: Path, named: Collection[str], modules: Sequence[ModuleEntry]) -> set[str]:
-    """Return the ids of the exercises that typed names mean.
+    """Return the ids of the exercises that typed names mean, to load only these.
 
-    All ids are returned if a name is not an id, a module or a number, or if nothing is named.
+    `02` and `02_memory` mean all of that module; `02-1` and `predict_strides` mean one exercise. All ids are returned
+    for any other name, or if nothing is named.
 
     Args:
         root: the folder of the course.
@@ -264,7 +265,7 @@ def _load_exercise(facts: _CourseFacts, places: Places, before: Mapping[str, str
 
 
 def _points_by_staff(file: ExerciseFile) -> dict[str, int]:
-    """Return the hundredths of a point that a person gives, by rule.
+    """Return the hundredths of a point that a person gives, by rule, such as `{"C3": 200}`.
 
     If a person gives all points, their key is `WHOLE`.
     """
@@ -330,9 +331,10 @@ def _read_task(root: Path, places: Places, problems: list[str]) -> str:
 
 
 def rule_texts(task: str) -> dict[str, str]:
-    """Return the text of each numbered rule of a task, by rule name, such as "C1".
+    """Return the text of each numbered rule of a task, by the rule's name.
 
-    The text includes the continuation lines.
+    A task with the lines `C1  Return x,`, `    doubled.` and `C2  No loop.` has the rules
+    `{"C1": "Return x, doubled.", "C2": "No loop."}`.
     """
     return {rule[1]: _join_lines(rule[2], rule.start(2) - rule.start()) for rule in _RULES.finditer(task)}
 
@@ -343,9 +345,10 @@ _DEEPER = 2
 
 
 def _join_lines(text: str, column: int) -> str:
-    """Join the lines of a rule into one.
+    """Join the lines of a rule into one, except for lines of a matrix, a list or code.
 
-    Lines that are indented further, as in a matrix, and items of a list stay lines of their own.
+    "Return the sum" and "of all." become "Return the sum of all." Lines that are indented further than the rule's text,
+    and items of a list, stay lines of their own.
 
     Args:
         text: the rule.
@@ -519,7 +522,7 @@ def _word_of(name: str) -> str:
 def means_module(module: str, name: str) -> bool:
     """Return whether a typed name means a module.
 
-    The name may be the module's folder, a path to it, or the module's number.
+    `02_memory`, `exercises/02_memory` and `2` mean the module `02_memory`.
     """
     word = _word_of(name)
     number = _parts_of_number(word)
@@ -542,9 +545,9 @@ def one_exercise(course: Course, name: str) -> Exercise:
 
 
 def split_exercises_and_rules(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split words into names of exercises and names of rules.
+    """Split words that were typed into names of exercises and names of rules.
 
-    A rule, such as C4 or c4, is returned in upper case.
+    `["02-1", "c4"]` becomes `(("02-1",), ("C4",))`.
     """
     words = tuple(words)
     rules = tuple(word.upper() for word in words if _RULE.fullmatch(word))
@@ -561,10 +564,10 @@ def _parts_of_number(word: str) -> tuple[int, ...]:
 
 
 def _suggested_names(course: Course, word: str, commands: Iterable[str]) -> str:
-    """Return the end of a sentence on an unknown name, with suggestions.
+    """Return the end of a sentence on an unknown name: what may have been meant.
 
-    These are a near name, the numbers that exist, or the command that lists them. No number is guessed: one with nearly
-    the same digits is another exercise.
+    It is "; did you mean predict_strides?", "; module 02 has 02-1, 02-2", or ";  grade list  shows the exercises". For
+    a number, no near one is suggested: one with nearly the same digits is another exercise.
     """
     numbers = [exercise.number for exercise in course.exercises]
     if meant := _parts_of_number(word):

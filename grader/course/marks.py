@@ -20,9 +20,10 @@ _QUOTES = (b'"""', b"'''")
 
 
 def declared_checks(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield the id, the rule and the title of each check that a file declares.
+    """Yield the id, the rule and the title of each check in a file, which is not imported.
 
-    The file is not imported.
+    The function `check_views` with the decorator `@check("C2")` and the docstring "Views stay views." is
+    `("views", "C2", "Views stay views.")`.
     """
     try:
         body = ast.parse(path.read_bytes()).body
@@ -39,8 +40,9 @@ def declared_checks(path: Path) -> Iterator[tuple[str, str, str]]:
 def caps_text(exercise: Exercise) -> str:
     """Return sentences on how many points an exercise earns at most while rules are broken.
 
-    The result is "" without caps. A sentence names a rule if each check of the rule caps the points. Else it says "a
-    shown check" or "some hidden checks" of the rule, because the name of a hidden check is not public.
+    An example is "If you break C1 or C2, you get at most 3 points." The result is "" without caps. If not each check of
+    a rule caps the points, the sentence says "a shown check" or "some hidden checks" of the rule, because the name of a
+    hidden check is not public.
     """
     capped: dict[tuple[str, bool], list[int | None]] = {}
     for path in filter(None, (exercise.shown_checks, exercise.hidden_checks)):
@@ -101,8 +103,8 @@ def with_caps_text(exercise: Exercise, source: bytes) -> bytes:
 def _broken_rules_text(broken: Collection[str], so_far: Collection[str], rules: Collection[str]) -> str:
     """Return how a sentence on caps names the broken rules, such as "C1 or C2".
 
-    All rules of the exercise are "a rule". All rules that earlier sentences do not name are "any other rule". A single
-    rule keeps its name.
+    If the exercise has the rules C1 to C3, all three are "a rule". After a sentence on C1, the other two are
+    "any other rule". A single rule keeps its name.
 
     Args:
         broken: the rules of this sentence.
@@ -115,7 +117,10 @@ def _broken_rules_text(broken: Collection[str], so_far: Collection[str], rules: 
 
 
 def _rule_ranges(rules: Collection[str], word: str = "or") -> str:
-    """Return rules in order, as a text; three or more in a row as "C1 to C3"."""
+    """Return rules as a text, in order, with three or more in a row as a range.
+
+    With the word "or", C1, C2, C3 and C5 become "C1 to C3 or C5".
+    """
     numbers = sorted(int(rule.removeprefix("C")) for rule in rules)
     runs: list[list[int]] = []
     for number in numbers:

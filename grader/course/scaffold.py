@@ -186,7 +186,7 @@ def _write_all(files: Mapping[Path, str | bytes]) -> list[Path]:
 def _why_not_importable(id: str) -> str:
     """Return why students could not import a module of this name; "" if they can.
 
-    The reason is the end of a sentence.
+    The reason is the end of a sentence: `class` "is a word of Python", and `json` "is a module of Python or PyTorch".
     """
     if keyword.iskeyword(id):
         return "is a word of Python"
@@ -245,6 +245,8 @@ def _value(node: Any, key: str) -> Any:
 def _append_item(text: str, sequence: Any, rows: list[str], inline: str) -> str:
     """Return a YAML text with an item added at the end of a sequence.
 
+    The item `b` makes `exercises: [a, b]` of `exercises: [a]`, or the line `- b` below the line `- a`.
+
     Args:
         text: the whole text.
         sequence: the node of the sequence.
@@ -274,7 +276,8 @@ def _append_item(text: str, sequence: Any, rows: list[str], inline: str) -> str:
 def _end_positions(node: Any) -> Iterator[int]:
     """Yield the position at which each scalar below a YAML node ends.
 
-    The end that the parser states for the node itself may lie behind the comments that follow.
+    For `a: 1  # note` these are 1 and 4. The end that the parser states for the node itself may lie behind the comments
+    that follow.
     """
     if isinstance(node, yaml.ScalarNode) or node.flow_style:
         yield node.end_mark.index
@@ -285,8 +288,8 @@ def _end_positions(node: Any) -> Iterator[int]:
 
 
 def _as_yaml(word: str) -> str:
-    """Return a word of an id or a title in such a way that YAML reads it as a text.
+    """Put a word of an id or a title in quotes if YAML would not read it as a text.
 
-    For that, `on`, `no` and `123` get quotes.
+    `on`, `no` and `123` get quotes; `scale` stays as it is.
     """
     return word if yaml.safe_load(word) == word else json.dumps(word)

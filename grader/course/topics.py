@@ -77,7 +77,7 @@ class Coverage:
     def where_taught(self, id: str) -> str:
         """Return where a topic is taught, as one text; "" if nowhere.
 
-        The text lists the numbers of exercises, then "page MODULE" for each page.
+        An example is "02-1, 03-2, page 02_memory": two exercises, and the page of a module.
         """
         return ", ".join([*self.taught.get(id, ()), *(f"page {module}" for module in self.pages.get(id, ()))])
 

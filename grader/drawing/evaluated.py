@@ -35,7 +35,8 @@ class EvaluatedLines:
 def parse_lines(text: str) -> tuple[list[ast.stmt], SyntaxError | None]:
     """Return the statements of a text up to the first line that Python cannot read.
 
-    The second value is the error of the whole text; None if all of it is valid.
+    The second value is the error of the whole text; None if all of it is valid. Of the lines `x = 1` and `y = (` the
+    first is returned, with the error "'(' was never closed".
     """
     lines, first = text.split("\n"), None
     for count in range(len(lines), -1, -1):
@@ -49,10 +50,10 @@ def parse_lines(text: str) -> tuple[list[ast.stmt], SyntaxError | None]:
 
 
 def show(text: str, names: dict[str, Any] | None = None) -> None:
-    """Run lines of Python, and print the tensors that they made.
+    """Run lines of Python, and print the tensors that they made as JSON of `EvaluatedLines`.
 
-    What is printed is an `EvaluatedLines` as JSON. The value of an expression that stands alone has its source as its
-    name. If a line raises, no later line is run, and the error is printed, too.
+    The lines `x = torch.zeros(2)` and `x + 1` make two tensors, with the names "x" and "x + 1". If a line raises, no
+    later line is run, and the error is printed, too.
 
     Args:
         text: the lines.

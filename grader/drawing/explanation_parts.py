@@ -33,7 +33,8 @@ def shapes_drawing(operands: Sequence[Operand], *, broadcast: bool) -> Drawing |
 def misfits_drawing(*operands: tuple[Operand, Sequence[int]]) -> Drawing | None:
     """Return a drawing of shapes that marks the dims which do not fit.
 
-    Return None for fewer than two operands, and for too many dims.
+    `misfits_drawing((x, [-1]), (w, [0]))` marks the last dim of x and the first one of w. Return None for fewer than
+    two operands, and for too many dims.
 
     Args:
         operands: pairs of an operand and its dims that do not fit, in which -1 is the last dim.
@@ -63,7 +64,8 @@ def remedy(operand: Operand, call: str) -> str:
 def explain_unequal_dtypes(operands: Sequence[Operand], rule: str) -> Found:
     """Return the explanation of a call whose operands have different dtypes.
 
-    It has the rule, the dtype of each operand, and a remedy.
+    It has the rule with the dtypes, as in "...: x has int64, the weight has float32.", then a remedy, as in
+    "Try: x.to(torch.float32)."
 
     Args:
         operands: the operands, the input first. A later one without source code, such as a weight, belongs to a layer

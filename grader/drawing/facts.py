@@ -29,9 +29,9 @@ class _StoragePlace:
 
 
 def drawn_tensors(tensors: Mapping[str, Any]) -> list[DrawnTensor]:
-    """Return a `DrawnTensor` for each tensor or NumPy array.
+    """Return the facts of tensors and NumPy arrays that a drawing shows, in the same order.
 
-    Those that share memory become views on one storage.
+    Those that share memory become views on one storage: for `{"x": x, "y": x.T}` both views have `memory` 0.
 
     Args:
         tensors: tensors and arrays, by the names that the drawing shows.
@@ -101,7 +101,10 @@ def _of_array(name: str, value: np.ndarray[Any, Any]) -> tuple[DrawnTensor, _Sto
 
 
 def _element_texts(value: torch.Tensor) -> tuple[str, ...]:
-    """Return the first elements of a tensor as texts, at most `MOST_VALUES`."""
+    """Return the first elements of a tensor as texts, at most `MOST_VALUES`.
+
+    `torch.tensor([1.0, 2.5])` has `("1.", "2.5")`, and True is "T".
+    """
     if not value.numel():
         return ()
     # Only as many as are shown are read: an expanded tensor may have more elements than memory has.
@@ -124,9 +127,10 @@ def _element_text(value: Any) -> str:
 
 
 def _group_by_memory(storages: Sequence[_StoragePlace]) -> list[int]:
-    """Return the group of each storage, where storages that share memory are one group.
+    """Return a group for each storage, the same for storages that share memory.
 
-    The number of a group is the index of its first storage.
+    A group is a number: the index of its first storage. If the first two of three share memory, the result is
+    `[0, 0, 2]`.
     """
     groups: list[int] = []
     for number, one in enumerate(storages):
@@ -146,7 +150,8 @@ def _with_shared_offset(
 ) -> DrawnTensor:
     """Return a tensor's facts with its offset in all memory that it shares with others.
 
-    NumPy and PyTorch may name different beginnings of the same memory. The offset counts from the first of them.
+    NumPy and PyTorch may name different beginnings of the same memory; the offset counts from the first. Beside an
+    array `a`, the tensor `torch.from_numpy(a[2:])` gets the offset 2 in place of 0.
 
     Args:
         facts: the facts of the tensor.

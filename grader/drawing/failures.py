@@ -60,7 +60,10 @@ class InPlaceChange:
 
 
 def mutates(name: str) -> bool:
-    """Return whether a function of PyTorch changes its first argument, judged by its name."""
+    """Return whether a function of PyTorch changes its first argument, judged by its name.
+
+    `add_`, `__iadd__` and `__setitem__` do; `add` does not.
+    """
     return (
         name == "__setitem__"
         or (name.startswith("__i") and name.endswith("__") and name.strip("_") not in _NOT_IN_PLACE)
@@ -146,7 +149,10 @@ def _tensors_of(values: Iterable[Any]) -> Iterator[torch.Tensor]:
 
 
 def _student_line(frame: FrameType | None) -> str:
-    """Return the line of the student's code that is running, as file, number and source."""
+    """Return the line of the student's code that is running, with its place.
+
+    An example is "Cell In[3], line 2: x += 1". The result is "" if no student code is running.
+    """
     while frame is not None and _is_library(frame):
         frame = frame.f_back
     if frame is None:
@@ -178,7 +184,9 @@ def student_expression(
 ) -> tuple[FrameType | None, ast.expr | ast.stmt | None, str]:
     """Return what the student's code was running when a call raised.
 
-    It is the innermost frame of that code, the expression, and the file with the line.
+    Returns:
+        The innermost frame of that code; the expression, such as the syntax tree of `x @ w`; and the place, such as
+        "Cell In[3], line 2". They are (None, None, "") without such a frame.
     """
     chosen: TracebackType | None = None
     while traceback is not None:
@@ -244,7 +252,7 @@ class Operand:
     def code(self) -> str:
         """The operand's source in a form that can stand before a dot.
 
-        It is put in parentheses if needed. It is "" if the operand's name is not source.
+        `x + y` becomes `(x + y)`. It is "" if the operand's name is not source, such as "operand 1".
         """
         try:
             tree = ast.parse(self.name, mode="eval").body
@@ -255,6 +263,9 @@ class Operand:
 
 def operands_of(failed: FailedCall, frame: FrameType | None, node: ast.AST | None) -> list[Operand]:
     """Return the tensors among a call's arguments, in order, each once, with their names.
+
+    For `x @ w.T` the names are "x" and "w.T". A tensor that the code does not name is "operand 1", or for a layer
+    "the weight".
 
     Args:
         failed: the call.
@@ -286,7 +297,9 @@ def operands_of(failed: FailedCall, frame: FrameType | None, node: ast.AST | Non
 
 
 def _operand_sources(node: ast.AST | None, function: str) -> list[str]:
-    """Return the source of each operand of an expression, in the order in which PyTorch gets them.
+    """Return the source of each operand of an expression, in PyTorch's order.
+
+    `x @ w`, `torch.matmul(x, w)` and `x.matmul(w)` all return `["x", "w"]`.
 
     Args:
         node: the expression; None returns [].

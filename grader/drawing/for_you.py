@@ -134,8 +134,8 @@ def _show(drawing: Drawing) -> None:
 def _names_of_values(frame: FrameType, values: tuple[Any, ...]) -> list[str]:
     """Return a name for each value that the caller draws.
 
-    It is the value's source in the caller's call, or the caller's variable that holds the value, or else a name such as
-    "tensor 1".
+    For `draw(x, y.T)` they are "x" and "y.T", the sources in the caller's call. If there is no source, it is the
+    caller's variable that holds the value, or else a name such as "tensor 1".
     """
     code = frame.f_code
     positions = list(code.co_positions())[frame.f_lasti // 2]

@@ -74,6 +74,8 @@ def _convolution(operands: Sequence[Operand], name: str, groups: int) -> Found |
 def _channels_remedy(first: Operand, channels: int, dim: int) -> Iterator[str]:
     """Yield a sentence that proposes `movedim` if an input has its channels in the last dim.
 
+    For an x of shape (8, 32, 32, 3) it is "Try: x.movedim(-1, 1), which has shape (8, 3, 32, 32)."
+
     Args:
         first: the input of the layer; without its source code, the function yields nothing.
         channels: the number of channels that the layer takes.
@@ -135,9 +137,10 @@ def _layer_norm(first: Operand, sizes: tuple[int, ...]) -> Found | None:
 
 
 def _first_outside(index: torch.Tensor, size: int, ignored: int | None = None) -> int | None:
-    """Return the first element that is neither in `range(size)` nor `ignored`; else None.
+    """Return the first number of a row or a class that does not exist; None if all exist.
 
-    Return None also for a tensor that is too large to be read, or is on the device `meta`.
+    It is an element that is neither in `range(size)` nor `ignored`: for `[0, 3]` and size 3 it is 3. Return None also
+    for a tensor that is too large to be read, or is on the device `meta`.
     """
     if index.device.type == "meta" or index.numel() > MOST_READ:
         return None

@@ -148,9 +148,9 @@ def _explain_in_place(failed: FailedCall, operands: Sequence[Operand]) -> Found 
 
 
 def _dtype_if_not_in_place(failed: FailedCall) -> torch.dtype | None:
-    """Return the dtype of what the out-of-place form of a call returns; None if unknown.
+    """Return the dtype of the result if a call were not in place; None if unknown.
 
-    The out-of-place form of `x += y` is `x + y`.
+    For `x += y` it is the dtype of `x + y`. If x cannot hold that dtype, this is why the call raised.
     """
     function = getattr(torch.Tensor, _name_if_not_in_place(failed.name), None)
     if function is None:
@@ -177,7 +177,8 @@ def _base_is_leaf(value: torch.Tensor) -> bool:
 def _explain_matmul(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     """Return why the operands of a product of matrices do not fit; None if they do.
 
-    They have the wrong number of dims, sizes that do not match, or different dtypes.
+    They have the wrong number of dims, sizes that do not match, or different dtypes. An example is "x (2, 3) @ w (4,
+    5): dim -1 of x is 3, and dim -2 of w is 4; they must be equal."
     """
     if failed.name not in _MATMUL or len(operands) < (1 if failed.name in ("mm", "bmm") else 2):
         return None
@@ -323,7 +324,8 @@ def _is_positions(part: Any) -> bool:
 def _explain_index_part(first: Operand, dim: int, part: Any) -> Found | None:
     """Return what is wrong with one part of an index; None if nothing is.
 
-    A part is, for example, `mask` in `x[0, mask]`.
+    A part is, for example, `mask` in `x[0, mask]`. An example is "Index 5 is out of range: dim 1 of x (2, 3) has size
+    3, so indices go from -3 to 2."
     """
     if _is_mask(part) and part.dim():
         want = first.shape[dim : dim + part.dim()]
@@ -358,7 +360,7 @@ def _gathered(first: Operand, index: torch.Tensor) -> Found | None:
 def _explain_new_values(failed: FailedCall, first: Operand, index: Any) -> Found | None:
     """Return why `values` in `x[index] = values` do not fit; None if that is unknown.
 
-    They must fit the part of x that they replace.
+    An example is "The new values must broadcast to the shape of what they replace, (3,)."
     """
     if len(failed.args) < 3 or not isinstance(failed.args[2], torch.Tensor):
         return None
@@ -428,7 +430,10 @@ def _explain_expanding(failed: FailedCall, operands: Sequence[Operand]) -> Found
 
 
 def _explain_dim_argument(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
-    """Return a sentence about a `dim` that the first operand does not have; None if that is not the reason."""
+    """Return a sentence on a `dim` that an operand lacks; None if that is not the reason.
+
+    An example is "dim 2 does not exist: x (2, 3) has 2 dims; dims go from -2 to 1 here."
+    """
     if not operands or operands[0].value is not next(iter(failed.args), None):
         return None
     first, name = operands[0], failed.name
@@ -562,7 +567,8 @@ def _broadcast_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
 def _explain_broadcast(failed: FailedCall, operands: Sequence[Operand]) -> Found | None:
     """Return why operands cannot be broadcast; None if that is not the reason.
 
-    A function that works in place raises, too, if the result would have another shape than the first operand.
+    An example is "Broadcasting aligns shapes at the right: dim -1 has 3 and 4, which are neither equal nor 1." A
+    function that works in place raises, too, if the result would have another shape than the first operand.
     """
     if len(operands) < 2 or not _broadcasts(failed.name):
         return None
@@ -609,7 +615,8 @@ def _name_if_not_in_place(name: str) -> str:
 def _suggested_dims(left: Operand, right: Operand) -> Iterator[str]:
     """Yield a sentence on where to add dims of size 1 so that two shapes fit.
 
-    For two vectors the sentence says how to get all pairs. If several ways fit, nothing is yielded.
+    For x of shape (3, 4) and w of shape (3,) it is "Try: w.unsqueeze(-1), which has shape (3, 1); the result has shape
+    (3, 4)." For two vectors it says how to get all pairs. If several ways fit, nothing is yielded.
     """
     for one, other in ((right, left), (left, right)):
         count, room = len(one.shape), len(other.shape)

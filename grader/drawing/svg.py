@@ -134,7 +134,10 @@ def _draw_tensor(sheet: _Sheet, facts: DrawnTensor, view: View, letter: str, ink
 
 
 def _flat_index(index: Sequence[int], shape: Sequence[int]) -> int:
-    """Return the row-major index of the element at an index of several dims."""
+    """Return the row-major index of the element at an index of several dims.
+
+    In the shape (2, 3), the element at (1, 2) is number 5.
+    """
     number = 0
     for at, size in zip(index, shape, strict=True):
         number = number * size + at
@@ -189,7 +192,7 @@ def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[DrawnTensor, View]], lette
 def _offsets_with_indices(view: View) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield the storage offset and the index of each element of a view.
 
-    Of a large view only the first elements are yielded.
+    For strides (1, 3) they begin with `(0, (0, 0))` and `(3, (0, 1))`. Of a large view only the first 4096 are yielded.
     """
     if 0 in view.shape:
         return

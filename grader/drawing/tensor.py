@@ -21,7 +21,7 @@ class DrawnTensor:
         dtype: without "torch.".
         device: the device, such as "cpu" or "cuda:0".
         contiguous: True if its elements lie one behind another in the order of their indices.
-        grad: "requires grad", "leaf that requires grad" or "".
+        grad: "requires grad", "a leaf that requires grad" or "".
         values: its first elements as text, in the order of their indices; none where they cannot be read.
         itemsize: bytes of an element.
     """
@@ -40,14 +40,17 @@ class DrawnTensor:
     def sentence(self) -> str:
         """A sentence about the tensor's dtype, its device, and whether it is contiguous.
 
-        It says why a tensor is not contiguous.
+        An example is "float32 on cpu, requires grad; contiguous". `contiguity` has its last part.
         """
         parts = [f"{self.dtype} on {self.device}", *filter(None, [self.grad])]
         return f"{', '.join(parts)}; {self.contiguity}"
 
     @property
     def contiguity(self) -> str:
-        """A phrase: whether the tensor is contiguous, and why it is not."""
+        """A phrase: "contiguous", or why the tensor is not contiguous.
+
+        An example is "not contiguous: dim 1 has stride 3, and contiguous strides are (2, 1)".
+        """
         if self.view is None:
             return f"shape {self.shape}; it has no strides, so no storage is drawn"
         wanted = contiguous_strides(self.shape)
@@ -61,7 +64,10 @@ class DrawnTensor:
 
 
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the strides of a contiguous tensor of this shape, as a new tensor has them."""
+    """Return the strides of a contiguous tensor of this shape, as a new tensor has them.
+
+    For the shape (2, 3) they are (3, 1).
+    """
     strides: list[int] = []
     step = 1
     for size in reversed(shape):
@@ -73,7 +79,7 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
 def element_offsets(facts: DrawnTensor, most: int = 1 << 16) -> set[int]:
     """Return the offsets in bytes of a tensor's elements from the beginning of its storage.
 
-    At most `most` of them are returned.
+    For three float32 in a row they are `{0, 4, 8}`. At most `most` of them are returned.
     """
     view = facts.view
     if view is None or not math.prod(view.shape):
@@ -86,7 +92,11 @@ def element_offsets(facts: DrawnTensor, most: int = 1 << 16) -> set[int]:
 
 
 def shared_sentence(first: DrawnTensor, second: DrawnTensor) -> str:
-    """Return a sentence about the memory that two tensors share; "" if one of them has no strides."""
+    """Return a sentence about the memory that two tensors share.
+
+    For x and y = x.T of shape (2, 3) it is "x and y have all 6 elements of memory in common: writing into one changes
+    the other." It is "" if one of them has no strides.
+    """
     if first.view is None or second.view is None:
         return ""
     names = f"{first.name} and {second.name}"

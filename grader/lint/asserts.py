@@ -21,9 +21,9 @@ _KNOWN = {
 
 
 def asserting_functions(text: str) -> set[str]:
-    """Return the names of the functions in a file that assert something, by themselves or by another one of them.
+    """Return the names of the functions in a file that can fail because of a value.
 
-    Names that are imported from unknown modules are among them.
+    If `a` has an `assert` and `b` calls `a`, both are returned. Names that are imported from unknown modules are, too.
 
     Args:
         text: the source of the file.

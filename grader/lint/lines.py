@@ -209,7 +209,7 @@ def _code_without_effect(source: CheckSource) -> Iterator[Finding]:
 def graph_attribute(scope: Scope, node: ast.AST) -> str:
     """Return the autograd attribute that a node reads from a result of student code; else "".
 
-    Such an attribute is `requires_grad`.
+    After `y = student.f(x)`, it is "requires_grad" for `y.requires_grad`, which says nothing of student code.
     """
     match node:
         case ast.Attribute(value=value, attr="requires_grad" | "is_leaf" | "grad_fn" as name, ctx=ast.Load()):
@@ -255,10 +255,10 @@ def _lost_gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
 
 
 def _writes_to_copies(scope: Scope, node: ast.AST) -> Iterator[Finding]:
-    """Yield a finding if a check mutates a tensor of a student's object: it is only a copy.
+    """Yield a finding if a check writes to a tensor of a student's object: it is only a copy.
 
-    A use of the copy's `grad` has a finding, too. So has the `grad` of a tensor that student code gets as a copy, if
-    `uses_grad_in_vain` is True.
+    `model.weight.zero_()` is one such line, and `model.weight.grad` is another. So is `x.grad` of a tensor x that
+    student code gets as a copy, if `uses_grad_in_vain` is True.
     """
     copied: ast.expr | None = None
     match node:
@@ -278,7 +278,7 @@ def _writes_to_copies(scope: Scope, node: ast.AST) -> Iterator[Finding]:
 def _is_in_object(scope: Scope, node: ast.AST) -> bool:
     """Return whether an expression is an attribute or an item of a student's object.
 
-    It may be one at any depth.
+    After `model = student.Model()`, `model.weight` and `model.layers[0].weight` are, and `model` is not.
     """
     depth = 0
     while isinstance(node, (ast.Attribute, ast.Subscript)):

@@ -51,7 +51,8 @@ class CheckSource:
     def import_path(self, node: ast.AST | None) -> str:
         """Return the import path of an expression, such as "torch.no_grad"; else "".
 
-        The import path of a call is that of the function.
+        After `from torch import nn`, the import path of `nn.Linear`, and of the call `nn.Linear(2, 3)`, is
+        "torch.nn.Linear".
         """
         match node:
             case ast.Call(func=function):
@@ -87,6 +88,7 @@ def _body_of(text: str) -> list[ast.stmt]:
 def imported_names(node: ast.AST) -> dict[str, tuple[str, str]]:
     """Return the names that an import statement binds, with where they come from.
 
+    `from torch import nn as n` binds `{"n": ("torch", "nn")}`, and `import numpy as np` binds `{"np": ("numpy", "")}`.
     Return {} for any other node.
 
     Returns:
@@ -179,9 +181,9 @@ class Scope:
                 self._kinds[name] = kinds.pop() if len(kinds) == 1 else None
 
     def runs_in_worker(self, call: ast.Call) -> bool:
-        """Return whether the called object lives in a worker.
+        """Return whether a call sends its arguments to a worker, as `student.f(x)` does.
 
-        If it does, the call's arguments are sent there.
+        `torch.sum(x)` runs in the check process.
         """
         return self.kind(call.func) in (
             ExprKind.FUNCTION,
@@ -201,9 +203,9 @@ class Scope:
     def uses_grad_in_vain(self, node: ast.Attribute) -> bool:
         """Return whether a check reads or sets `x.grad` of a tensor x without effect.
 
-        Student code gets a copy of x. Return False if the check calls `backward`, if it reads an `x.grad` that it sets
-        itself, or if it never passes x to student code. Return False also if it sets `x.grad` only after the last such
-        call, as for its own optimizer.
+        After `student.f(x)`, a check that reads `x.grad` finds nothing: student code gets a copy of x. The result is
+        False if the check calls `backward`, sets the `x.grad` that it reads, or never passes x to student code. It is
+        also False if the check sets `x.grad` after the last such call, as for its own optimizer.
         """
         if any(getattr(call.func, "attr", "") == "backward" for call in self.calls):
             return False
@@ -231,7 +233,10 @@ class Scope:
         return None
 
     def _kind_of_call(self, call: ast.Call) -> ExprKind | None:
-        """Return the kind of value that a call certainly returns; None if that is unknown."""
+        """Return the kind of value that a call certainly returns; None if that is unknown.
+
+        `student.f(x)` returns `ExprKind.RESULT`, and `student.Model()` returns `ExprKind.OBJECT`.
+        """
         kind, name = self.kind(call.func), getattr(call.func, "attr", getattr(call.func, "id", ""))
         kinds = set(map(self.kind, arguments(call)))
         if self.runs_in_worker(call):
@@ -251,7 +256,10 @@ class Scope:
 
 
 def _begins_with_text(args: Sequence[ast.expr]) -> bool:
-    """Return whether the first of some arguments is a list whose first element is a str, at any depth."""
+    """Return whether the first argument is a list that begins with a str.
+
+    `["a"]` and `[["a", 1]]` do; `[1]` does not.
+    """
     first: ast.expr | None = args[0] if args else None
     while isinstance(first, (ast.List, ast.Tuple)):
         first = first.elts[0] if first.elts else None
@@ -261,7 +269,10 @@ def _begins_with_text(args: Sequence[ast.expr]) -> bool:
 
 
 def _combined_kind(parts: set[ExprKind | None]) -> ExprKind | None:
-    """Return the kind of an expression that is calculated from parts of these kinds."""
+    """Return the kind of an expression that is calculated from parts of these kinds.
+
+    It is FOLDER if a part is a folder; DERIVED if a part is a result of student code, or derived from one; else None.
+    """
     return ExprKind.FOLDER if ExprKind.FOLDER in parts else ExprKind.DERIVED if parts & _NUMBERS else None
 
 
@@ -289,7 +300,10 @@ def scopes(source: CheckSource) -> list[Scope]:
 
 
 def arguments(call: ast.Call) -> list[ast.expr]:
-    """Return all arguments of a call, and the items of lists and tuples among them."""
+    """Return all arguments of a call, and the items of lists and tuples among them.
+
+    For `f(x, [y, z], k=w)` they are `x`, `[y, z]`, `w`, `y` and `z`.
+    """
     values = [*call.args, *(word.value for word in call.keywords)]
     for value in values:  # which grows
         if isinstance(value, (ast.List, ast.Tuple)):
@@ -298,7 +312,10 @@ def arguments(call: ast.Call) -> list[ast.expr]:
 
 
 def _assignments(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr | None]]:
-    """Return each target of an assignment with the expression that is assigned to it."""
+    """Return each target of an assignment with the expression that is assigned to it.
+
+    For `a, b = f(), 2` these are `a` with `f()` and `b` with `2`; for `a, b = f()` both have `f()[0]`.
+    """
     match node:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
             return zip(targets, values, strict=False)

@@ -12,8 +12,8 @@ _LEAST = 2
 def sizes_in(text: str) -> frozenset[int]:
     """Return the numbers in a check file that may be sizes of a tensor.
 
-    They are the integers and the lengths of lists among the positional arguments of calls, except in decorators. 0 and
-    1 are left out.
+    Hidden checks then draw other sizes. `student.f(rng.normal(4, 7), [1, 2, 3])` has 4, 7, and 3 as the length of the
+    list. 0 and 1 are left out, and so are decorators.
 
     Args:
         text: the text of a check file; one that is not valid Python has no sizes.

@@ -41,7 +41,7 @@ _MOST_PROBLEMS = 50
 def to_json(value: object, indent: int | None = None) -> bytes:
     """Return a value as ASCII JSON.
 
-    Lone surrogates, which names of files can contain, stay what they are.
+    `{"a": (1, 2)}` becomes `b'{"a":[1,2]}'`. Lone surrogates, which names of files can contain, stay what they are.
     """
     separators = (",", ":") if indent is None else None
     return json.dumps(value, default=_to_json_type, indent=indent, separators=separators).encode("ascii")
@@ -91,6 +91,7 @@ def adapter(kind: Any) -> TypeAdapter[Any]:
 def _to_json_type(value: object) -> object:
     """Convert a value that `json` cannot write to one that it can write.
 
+    A dataclass becomes a dict, a set a sorted list, a path its text, and `b"x"` becomes `{"data:;base64": "eA=="}`.
     `json.dumps` calls this as its `default`.
     """
     if isinstance(value, bytes):
@@ -130,9 +131,9 @@ _UNIX = 3
 
 @contextmanager
 def failing_as(what: str, remedy: str = "") -> Iterator[None]:
-    """Convert an `OSError` of the block into a `CourseError`.
+    """Convert an `OSError` of the block into a `CourseError` that says what failed and why.
 
-    The message says what failed, why, and what to do.
+    An example is "X cannot be written (No space left on device); name another place".
 
     Args:
         what: a clause that says what failed: "X cannot be written".

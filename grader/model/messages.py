@@ -79,9 +79,9 @@ class Setup:
     def seed_of(self, author: str) -> int:
         """Return the seed of one author's inputs.
 
-        With a secret, authors get different inputs, so that what one worker sees of a hidden input is of no use to
-        another. The seed then reveals neither the secret nor another author's seed. Without a secret, all authors have
-        the seed of the run.
+        Without a secret, all authors have the seed of the run. With a secret, each author has another seed and so other
+        inputs: what one worker sees of a hidden input is of no use to another author. Such a seed reveals neither the
+        secret nor another author's seed.
         """
         if not self.secret:
             return self.seed
@@ -212,7 +212,10 @@ _KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in Message._
 
 
 def to_frame(message: Message) -> tuple[dict[str, Any], list[bytes]]:
-    """Return a message as the tree and the data of a frame."""
+    """Return a message as the tree and the data of a frame, to send it to another process.
+
+    `Spawned(7)` becomes `({"kind": "Spawned"}, [b'{"pid":7}'])`.
+    """
     return {"kind": type(message).__name__}, [to_json(message)]
 
 

@@ -23,7 +23,10 @@ class Public(str):
     __slots__ = ("template", "words")
 
     def __new__(cls, template: str, *words: object) -> Public:
-        """Fill the words into the template; a shown check uses the result as an ordinary str."""
+        """Fill the words into the template; a shown check uses the result as an ordinary str.
+
+        `Public("{} has {} dims", "x", 3)` is "x has 3 dims".
+        """
         # An object in a worker is named by a word of ours; the worker could choose its text.
         texts = tuple(map(_text_of_word, words))
         self = super().__new__(cls, template.format(*texts))
@@ -49,12 +52,15 @@ class DictKey(str):
     __slots__ = ()
 
     def __new__(cls, key: object) -> DictKey:
-        """Return the text `the key ...`, with the key as Python writes it."""
+        """Return a text such as `the key 'mask'`, with the key as Python writes it."""
         return super().__new__(cls, f"the key {key!r}")
 
 
 def say(template: str, *words: object) -> Public:
-    """Return a public text of a template, which must be a literal, and words for its fields."""
+    """Return a public text: a template, which must be a literal, with words in its fields.
+
+    `say("{} has {} dims", "x", 3)` reads "x has 3 dims".
+    """
     return Public(template, *words)
 
 

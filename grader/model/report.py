@@ -83,7 +83,10 @@ MORE_LINES = "... {:,} more lines"
 
 
 def first_lines(output: str, most: int) -> list[str]:
-    """Return the first lines of an output, then a line that counts the lines left out."""
+    """Return the first lines of an output, then a line that counts the lines left out.
+
+    The first 2 of 4 lines a to d are `["a", "b", "... 2 more lines"]`.
+    """
     lines = output.rstrip("\n").split("\n")
     cut = re.fullmatch(r"\.\.\. ([\d,]{1,15}) more lines", lines[-1])
     shown = lines[:-1] if cut else lines
@@ -94,7 +97,7 @@ def first_lines(output: str, most: int) -> list[str]:
 def split_at_rule(message: str, rule: str) -> tuple[str, str]:
     """Split a check's message into what went wrong, and the rule with the lines to try.
 
-    A picture is shown between the two parts.
+    The lines "expected 2, got 3" and "C1  Return it." become one part each. A picture is shown between the two parts.
 
     Args:
         message: the message.
@@ -184,7 +187,7 @@ class Mistake:
     def lead(self) -> str:
         """The start of a sentence about the mistake, such as "In `ladder` (rule C3): ".
 
-        It is "" if function and rule are unknown.
+        It has no rule or no function if that is unknown, and is "" if both are.
         """
         names = " and ".join(f"`{name}`" for name in self.functions)
         if names:
@@ -370,16 +373,16 @@ class Report:
 
     @property
     def total(self) -> Score:
-        """The score that counts, after policy and staff's decisions; see `score_after_policy`."""
+        """The score after extra credit, dropped exercises, late days and staff's decisions."""
         return score_after_policy({graded.exercise.id: graded.score for graded in self.exercises}, self.policy)
 
 
 def score_after_policy(scores: Mapping[str, Score], policy: FinalScore | None) -> Score:
-    """Return the score that counts by the rules of the hand-in.
+    """Return the score that counts, after the rules of the hand-in and staff's decisions.
 
-    Dropped exercises, extra credit, staff's decisions and late days change it. Extra credit adds to earned points and
-    not to possible ones, so earned may exceed possible. If every exercise of the hand-in is extra credit, their points
-    are the possible ones.
+    Dropped exercises, extra credit and late days change it. Extra credit adds to earned points and not to possible
+    ones: 10 of 10 points and 2 as extra credit are 12 of 10. If every exercise of the hand-in is extra credit, their
+    points are the possible ones.
 
     Args:
         scores: the scores of the exercises, by id.

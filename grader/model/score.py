@@ -17,9 +17,10 @@ _TENTH = 10
 def divide(points: int, shares: Sequence[int]) -> list[int]:
     """Divide points in proportion to shares, into parts that add up exactly.
 
-    The parts are whole tenths of a point. If a part would be 0, or if the points are not whole tenths, they are
-    hundredths. For each n, the sum of the first n parts is rounded, instead of each part. So the first parts do not
-    depend on how the rest is divided, which a copy without hidden checks does not know.
+    10 points in three equal shares are 3.3, 3.4 and 3.3: `divide(1000, [1, 1, 1])` is `[330, 340, 330]`. The parts are
+    hundredths only if a part would be 0, or if the points are not whole tenths. For each n, the sum of the first n
+    parts is rounded, instead of each part. So the first parts do not depend on how the rest is divided, which a copy
+    without hidden checks does not know.
 
     Args:
         points: the points, in hundredths.
@@ -77,11 +78,11 @@ def _tests_value(check: Check, values: Sequence[str], caps: Mapping[str, int]) -
 def hold_back(
     rows: Sequence[GradedCheck], values: Sequence[str], caps: Mapping[str, int], *, withheld: bool
 ) -> tuple[list[GradedCheck], str | None]:
-    """Return the checks with the points that count.
+    """Take points from checks if no value is right, or if a broken rule caps the exercise.
 
     Without a right value, no check earns anything: rules on cost, layout, dtype and purity are easy to obey with a
-    constant. An undecided value check may have found a right value, so it counts as one. If a check that has a cap, or
-    whose rule has one, is lost, the exercise earns at most the cap; the first checks keep their points.
+    constant. A check of values that is undecided counts as right here. If a check that has a cap, or whose rule has
+    one, is lost, the exercise earns at most the cap; the first checks keep their points.
 
     Args:
         rows: every check of the exercise, with the points that it earned.
@@ -109,9 +110,9 @@ def hold_back(
 
 
 def _rule_and_id(check: Check) -> tuple[str, str]:
-    """Return a check's rule, and its id without parameters.
+    """Return a check's rule, and its id without parameters, such as `("C2", "views")`.
 
-    exercise.yaml may name the check by either of them.
+    exercise.yaml may name the check `views[float32]` by either of them.
     """
     return check.contract, check.id.split("[")[0]
 
@@ -127,7 +128,7 @@ def _did_not_test_answer(row: GradedCheck) -> bool:
 def _limit_points(most: int, rows: Sequence[GradedCheck]) -> list[GradedCheck]:
     """Return all rows with points that add up to at most `most`.
 
-    The first rows keep their points, and later rows lose what exceeds the sum.
+    The first rows keep their points: with at most 300, the points 200, 200 and 100 become 200, 100 and 0.
     """
     limited = []
     for row in rows:
@@ -155,10 +156,10 @@ class Total:
 
 
 def total_of(scores: Mapping[str, Score], handin: HandIn | None) -> Total:
-    """Return the total of scores by the rules of a hand-in.
+    """Return the total of scores by the rules of a hand-in: extra credit, and what is dropped.
 
-    The lowest exercises are left out if the hand-in drops some. Extra credit is counted separately. Every output that
-    has one number for a report uses this: gradebooks, exports, jobs, pages.
+    If the hand-in drops one exercise, the total of 5 of 10 and 10 of 10 points is 10 of 10. Extra credit is counted
+    separately. Every output that has one number for a report uses this: gradebooks, exports, jobs, pages.
 
     Args:
         scores: the scores, by the ids of the exercises.
@@ -176,8 +177,9 @@ def total_of(scores: Mapping[str, Score], handin: HandIn | None) -> Total:
 def final_score_of(scores: Mapping[str, Score], handin: HandIn | None) -> FinalScore | None:
     """Return the final score by the extra credit and dropped exercises of a hand-in.
 
-    Return None if no exercise is extra credit or dropped. Late days and decisions of staff do not count: this is for
-    reports that are made without them.
+    Its `explained` is a line such as "10 of 10 points; 2 more as extra credit; lowest dropped: a; final: 12". Return
+    None if no exercise is extra credit or dropped. Late days and decisions of staff do not count: this is for reports
+    that are made without them.
     """
     total = total_of(scores, handin)
     if not (total.extra or total.dropped):
@@ -204,7 +206,8 @@ def final_score_of(scores: Mapping[str, Score], handin: HandIn | None) -> FinalS
 def final_score_text(total: Score, policy: FinalScore | None) -> str:
     """Return a line with the score that counts, and the undecided points.
 
-    After late days, it also has the score before their penalty.
+    An example is "8 of 10 points after 2 late days; 8.5 before; 1 more are undecided, neither earned nor lost". The 8.5
+    are the score without the penalty for late days.
 
     Args:
         total: the score that counts, as `score_after_policy` returns it.
@@ -231,7 +234,10 @@ def late_days_text(total: Score, policy: FinalScore | None) -> str:
 
 
 def total_parts(total: Total) -> list[str]:
-    """Return phrases about extra credit and dropped exercises; [] for a total without them."""
+    """Return phrases about extra credit and dropped exercises; [] for a total without them.
+
+    An example is `["1.5 more as extra credit", "lowest dropped: loss, views"]`.
+    """
     bonus = [f"{points_text(total.bonus)} more as extra credit"] if total.bonus else []
     return bonus + ([f"lowest dropped: {', '.join(sorted(total.dropped))}"] if total.dropped else [])
 
@@ -271,6 +277,8 @@ _POINT = 100
 
 def held_back_text(held_back: int, held_by: str | None) -> str:
     """Return a sentence that says why earned points do not count; "" if all of them count.
+
+    An example is "While rule C3 is broken, 2.5 more points do not count."
 
     Args:
         held_back: the hundredths of a point that do not count.
@@ -340,25 +348,29 @@ class Causes:
 
 
 def function_of(row: GradedCheck) -> str:
-    """Return the student's function or class that a check called last; "" without a call."""
+    """Return the student's function or class that a check called last; "" without a call.
+
+    If the last call was `Model.forward`, it is "Model".
+    """
     return row.outcome.called[-1].split(".")[0] if row.outcome.called else ""
 
 
 def _function_or_missing_name(row: GradedCheck) -> str:
-    """Return the function that a check called last, or a sentence about a missing name.
+    """Return what a failed check is about: a function, or a sentence about a missing name.
 
-    The sentence is returned if the check called none because a name is missing. Return "" if neither is known.
+    It is the function that the check called last. If the check called none because a name is missing, it is the first
+    line of the message. Return "" if neither is known.
     """
     return function_of(row) or (row.outcome.message.split("\n")[0] if row.outcome.cause == "name" else "")
 
 
 def _rank(row: GradedCheck) -> tuple[int, ...]:
-    """Return the key by which lost checks are sorted.
+    """Return the sort key of a lost check: students read the message of the smallest first.
 
-    Checks whose cause makes other checks fail come first. Of wrong results, those of shown checks come first, because
-    their messages are complete. A hidden check may fail for the same cause, but with inputs that it cannot show, and
-    under a rule that is not to blame. An exception or a wrong kind, which end any check that calls the function, are
-    shown under the first rule.
+    Causes that make other checks fail come first. Of wrong results, those of shown checks come first, because their
+    messages are complete: a hidden check may fail for the same cause, but cannot show its inputs, and its rule may not
+    be to blame. An exception or a wrong kind, which end any check that calls the function, are shown under the first
+    rule.
     """
     cause, shown = row.outcome.cause, row.check.shown
     if cause == "shape" and not shown:  # a hidden check of values that met a wrong shape ranks as one of values

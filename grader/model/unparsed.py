@@ -6,8 +6,8 @@ from __future__ import annotations
 def carets(line: str, first: int, last: int) -> list[str]:
     """Return the line of carets that Python prints below a line with a SyntaxError.
 
-    It belongs below the line without its indentation, shown with 8 blanks before it. The list is empty if the carets
-    cannot be placed.
+    For `    x = (1` and the columns 9 and 10, it marks the `(`. It belongs below the line without its indentation,
+    shown with 8 blanks before it. The list is empty if the carets cannot be placed.
 
     Args:
         line: the line as it stands in the file.

@@ -156,7 +156,7 @@ def _check_place(course: Course, place: Path, *, zipped: bool) -> None:
 
 
 def _read_clean_wheel(course: Course, install: Install) -> bytes:
-    """Return the bytes of the grader's wheel that goes into the copy.
+    """Read the grader's wheel that goes into the copy, and refuse it if it has staff's files.
 
     A wheel contains the course of the checkout that it was built of, which may be this course.
 
@@ -208,7 +208,7 @@ def _write_in_one_step(place: Path, files: Files, *, zipped: bool) -> None:
 
 
 def _write_folder(folder: Path, files: Files) -> None:
-    """Write files into a folder.
+    """Write files into a folder, with modes and times that are the same for each copy.
 
     All files have one mode, all folders have one mode, and all of them have one time.
     """
@@ -279,12 +279,12 @@ def copy_facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> CopyFac
 def seal_mistakes(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]]:
     """Return the sentences on known mistakes, encrypted for the copy and in plain text.
 
-    The mistakes are those that shown checks recognize. A sentence is encrypted with the traces of its wrong answer in
-    the shown checks. Sentences of answers with equal traces are encrypted together. Such sentences are left out if they
-    are more than `MOST`, or if no shown check must catch one of their answers.
+    In the copy a sentence can be read only by an answer with that mistake: the key is computed from how the checks end
+    for it. The mistakes are those that shown checks recognize. Sentences of wrong answers that end alike are encrypted
+    together; they are left out if they are more than `MOST`, or if no shown check must catch one of these answers.
 
-    Raises:
-        StartError: a process of ours did not start.
+    Returns:
+        The encrypted sentences by the keys that `behaviour_key` returns, and the sentences themselves.
     """
     rules = {check.id: check.contract for check in runtime.checks_of(exercise) if check.shown}
     alike: dict[str, tuple[_Behaviour, list[Answer]]] = {}
@@ -309,10 +309,11 @@ def seal_mistakes(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[st
 
 
 def _observe_behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_Behaviour]:
-    """Return what a known answer does in the shown checks that it fails.
+    """Run a known answer on the shown checks, and return how those that it fails end.
 
-    The answer is run with each seed. The checks are grouped by the function at fault. Each group has a dict of traces
-    for each seed, by the ids of its checks.
+    The result has a tuple for each function at fault. A tuple has a dict for each seed with which the answer is run,
+    such as `{"views": Trace(...)}`: how each failed check of the function ends. A function whose checks end otherwise
+    when the answer is run again is left out.
     """
     shown = {check.id: check for check in runtime.checks_of(exercise) if check.shown}
     files: Mapping[str, bytes] = as_submitted(exercise, answer.source)
@@ -530,7 +531,8 @@ def _cells_of(exercise: Exercise) -> Iterator[Cell]:
 def _task_and_code(source: str) -> tuple[str, str]:
     """Return the task of a starter without its title, and its code.
 
-    Without a task, return "" and the whole text.
+    If the docstring is `Title`, a blank line and `Do it.`, above `def f(): ...`, the result is
+    `("Do it.", "def f(): ...")`. Without a task, return "" and the whole text.
     """
     tree = ast.Module([], [])
     with suppress(SyntaxError):
@@ -545,7 +547,7 @@ def _task_and_code(source: str) -> tuple[str, str]:
 def _paragraphs(task: str) -> Iterator[str]:
     """Yield the paragraphs of a task as Markdown.
 
-    Numbered rules become a list, and indented paragraphs become code.
+    The rule `C1  Return x.` becomes `- **C1** Return x.`, and indented paragraphs become code.
     """
     for block in re.split(r"\n{2,}", task):
         if all(line.startswith("    ") for line in block.split("\n")):
@@ -560,7 +562,7 @@ def _paragraphs(task: str) -> Iterator[str]:
 def _escape_markdown(text: str) -> str:
     """Return prose escaped so that Markdown shows it as it is.
 
-    Text between backticks stays code.
+    `a*b` gets a backslash before the `*`. Text between backticks stays code.
     """
     parts = _CODE.split(text)
     return "".join(part if part.startswith("`") else _MARKS.sub(r"\\\g<0>", part) for part in parts)

@@ -76,7 +76,11 @@ class Secret:
     exercise: Exercise | None = None
 
     def is_leak(self, path: Path) -> bool:
-        """Return whether a file of the copy must not contain this secret."""
+        """Return whether a file of the copy must not contain this secret.
+
+        A long function of a solution must stand in no file. An input, or a short text, may stand in the files of other
+        exercises, since these use the same idioms. A line of a check may stand in any file of checks.
+        """
         # Checks of both kinds, and of several exercises, call the same functions.
         of_checks = layout.is_check_or_probe(path.name) and self.source is not SecretSource.SOLUTION
         if self.kind is SecretKind.LINE and (
@@ -112,7 +116,8 @@ def secrets_of(course: Course) -> Iterator[Secret]:
 def _secrets_of_file(root: Path, path: Path, exercise: Exercise | None) -> Iterator[Secret]:
     """Yield the secrets of a file that only staff may have.
 
-    They are its canaries, and the parts of its text that students do not have anyway. A probe has only canaries.
+    They are its canaries, marks such as `canary: 0a1b2c3d` that authors write into such files, and the parts of its
+    text that students do not have anyway. A probe has only canaries.
     """
     data, shown_as, source = path.read_bytes(), path.relative_to(root).as_posix(), SecretSource.SOLUTION
     if exercise is not None and path == exercise.hidden_checks:
@@ -152,8 +157,9 @@ def _text_of_students(exercise: Exercise | None, source: SecretSource) -> str:
 def _searched_parts(text: str, source: SecretSource, *, is_python: bool) -> Iterator[tuple[int, SecretKind, str]]:
     """Yield the parts of a staff file that a copy must not contain.
 
-    Each part has the line number, the kind and the text, without white space. The parts are lines, functions and, in
-    checks, inputs. Lines and inputs that are too short to be recognized are left out.
+    They are lines, functions and, in checks, inputs. Each has the line number, the kind and the text without white
+    space. Line 2 of a solution, `return x.unsqueeze(-1) + x`, is `(2, SecretKind.LINE, "returnx.unsqueeze(-1)+x")`.
+    Lines and inputs that are too short to be recognized are left out.
 
     Args:
         text: the text of the file.
@@ -187,9 +193,9 @@ def _searched_parts(text: str, source: SecretSource, *, is_python: bool) -> Iter
 
 
 def _looks_like_input(node: ast.List | ast.Tuple) -> bool:
-    """Return whether a list or tuple may be an input of a check.
+    """Return whether a list or tuple may be an input of a check, such as `[[1, 2], [3, 4]]`.
 
-    It contains only constants, and at least one number.
+    It contains only constants, and at least one number: `[x, 1]` and `["a"]` are left out.
     """
     leaves = [part for part in ast.walk(node) if not isinstance(part, ast.List | ast.Tuple | ast.expr_context)]
     plain = all(isinstance(part, ast.Constant | ast.UnaryOp | ast.unaryop) for part in leaves)
@@ -274,11 +280,11 @@ _Stream = tuple[str, Sequence[int]]
 
 
 def _texts_to_search(path: str, data: bytes) -> list[_Stream]:
-    """Return the forms of a file's text that are searched for secrets.
+    """Return the forms of a file's text that are searched for secrets, without white space.
 
-    They are the text as it is; without the signs of comments, quotations, lists and tables before its lines; also
-    without comments; and the values in YAML and notebooks. All forms are without white space. Each has the line number
-    of each of its characters.
+    The line `# y = 2  # two` is searched as `#y=2#two`, without the sign of the comment as `y=2#two`, and without
+    comments as `y=2`. Signs of quotations, lists and tables are removed like that of a comment. The values in YAML and
+    notebooks are a form of their own. Each form has the line number of each of its characters.
     """
     plain = list(enumerate(data.decode("utf-8", "replace").splitlines(), 1))
     quoted = [(number, _MARKS.sub("", line)) for number, line in plain]

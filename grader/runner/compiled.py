@@ -30,10 +30,10 @@ The last one is imported by none of the others: where its bytecode is, that of t
 
 
 def is_compiled() -> bool:
-    """Return True unless bytecode of our imports is missing and can be written.
+    """Return whether `compile_once` has nothing to do, without importing PyTorch.
 
-    The result is also True if PyTorch is not installed, or if Python keeps bytecode elsewhere or writes none. PyTorch
-    is not imported for that.
+    It is False if bytecode of our imports is missing and can be written. It is True also if PyTorch is not installed,
+    or if Python keeps bytecode elsewhere or writes none.
     """
     spec = util.find_spec("torch")
     if spec is None or not spec.submodule_search_locations or sys.dont_write_bytecode or sys.pycache_prefix:

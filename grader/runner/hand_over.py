@@ -93,7 +93,10 @@ def hand_over(words: Sequence[str]) -> None:
 
 
 def _command_fields(words: Sequence[str]) -> dict[str, object]:
-    """Return the fields of a `fork_messages.RunCommand` for the command that was typed."""
+    """Return the fields of a `fork_messages.RunCommand` for the command that was typed.
+
+    For `grade 06-1` they begin with `{"program": "grade", "arguments": ["06-1"], ...}`.
+    """
     name = os.path.basename(sys.argv[0])
     return {
         "program": "python -m grader" if name == "__main__.py" else name,
@@ -124,9 +127,9 @@ def _forward_signals(pidfd: int) -> Iterator[None]:
 
 
 def _may_use_ready_process() -> bool:
-    """Return True if a ready process may run this command.
+    """Return whether this command may run in a process that an earlier command left ready.
 
-    Ready processes exist on Linux, unless the user has switched them off. This process must have been started as usual,
+    Such processes exist on Linux, unless the user has switched them off. This process must have been started as usual,
     with Python's own standard streams and without options of Python. A fork of a ready process has other streams, and
     so has a test.
     """

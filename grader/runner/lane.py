@@ -54,7 +54,10 @@ _INSTEAD = "without --device, such checks run on the simulated GPU"
 
 @functools.cache
 def _warn_once(finding: str) -> None:
-    """Log a finding about a check file as a warning, once for all lanes that read the file."""
+    """Log a finding about a check file as a warning, once for all lanes that read the file.
+
+    A finding is a line that has no effect on student code, or is never graded.
+    """
     logging.getLogger("grader").warning(finding)
 
 
@@ -93,7 +96,7 @@ def _needs_plain(exercises: Sequence[Exercise]) -> bool:
 
 
 def _inode(folder: Path) -> int | None:
-    """Return the inode of a folder, or None if there is no such folder."""
+    """Return the inode of a folder, by which a new folder in its place is noticed; else None."""
     return folder.stat().st_ino if folder.exists() else None
 
 
@@ -402,10 +405,10 @@ class Lane:
         return JobResult([outcomes[check.id] for check in checks], output, workers, waited)
 
     def _waited_long(self, exercise: Exercise, workers_s: float | None) -> bool:
-        """Return True if a job that missed its deadline had waited long for a core.
+        """Return whether a job that missed its deadline is retried, since it waited for a core.
 
-        The result is True if that is not known. Such a job is retried alone. To retry code that sleeps does not help,
-        and would keep all other lanes waiting.
+        It is retried alone. The result is True if the job waited for more than 2 % of the exercise's time, or if that
+        is not known. To retry code that sleeps does not help, and would keep all other lanes waiting.
 
         Args:
             exercise: the exercise of the job.

@@ -70,6 +70,8 @@ PROMISES = (
 def promises_with_findings(results: Mapping[str, str]) -> list[Promise]:
     """Return all promises of the sandbox, each with what its probe found.
 
+    With `{"network": ""}`, the promise "network" holds. All others have "its probe did not answer".
+
     Args:
         results: a dict from the name of a promise to why it does not hold, or to "" if it holds. The probe of a promise
             that is missing did not answer.
@@ -79,6 +81,8 @@ def promises_with_findings(results: Mapping[str, str]) -> list[Promise]:
 
 def highest_level(rows: Sequence[Promise]) -> Level:
     """Return the highest level of confinement up to which all promises hold.
+
+    If only a promise of `Level.FULL` does not hold, it is `Level.REDUCED`.
 
     Args:
         rows: the promises of all levels, with what their probes found.
@@ -131,7 +135,11 @@ class ReachedLevel:
             raise ConfinementError(self.level.word, least.word, self.missing(least))
 
     def missing(self, level: Level = Level.FULL) -> list[str]:
-        """Return sentences on why this machine does not reach a level, and on what to do."""
+        """Return sentences on why this machine does not reach a level, and on what to do.
+
+        For each remedy there are two: "not so: network (...)", with what the probe found, and
+        "what to do: use Linux on ...".
+        """
         broken = [row for row in self.findings if row.why_not and row.level <= level]
         # One remedy for many promises is given once, with the names of them all.
         lines = [self.refused] if self.refused and (level is Level.FULL or not self.findings) else []

@@ -83,9 +83,9 @@ class WarmSocket:
 
     @classmethod
     def for_this_process(cls, kind: str = ZYGOTE) -> WarmSocket:
-        """Return the socket for a warm process that fits this process.
+        """Return the socket at which a warm process listens that this command may use.
 
-        Such a process has the same version and environment.
+        Such a process has the same version and environment. It may not exist yet.
 
         Args:
             kind: the kind of the warm process: `ZYGOTE` or `READY`.

@@ -63,15 +63,18 @@ def folder_of_sockets() -> str:
 
 
 def installation_digest() -> str:
-    """Return a digest of the paths of the interpreter and of this package."""
+    """Return a digest of the paths of the interpreter and of this package: 8 hex digits.
+
+    Warm processes of another installation have another one in the names of their sockets.
+    """
     return _digest([sys.executable, os.path.dirname(str(grader.__file__))])[:8]
 
 
 def socket_name_of(kind: str) -> str:
-    """Return the name of the socket of warm processes that fit this command.
+    """Return the name of the socket of warm processes that fit this command, without suffix.
 
-    The name has no suffix. It changes with our code, the installed packages, the interpreter and the environment, so
-    that no other process is found.
+    For `READY` it is "ready-", the 8 digits of `installation_digest`, "-" and 32 digits. These change with our code,
+    the installed packages, the interpreter and the environment, so that no other process is found.
 
     Args:
         kind: the kind of the warm processes: `ZYGOTE` or `READY`.
@@ -85,7 +88,10 @@ def socket_name_of(kind: str) -> str:
 
 
 def _package_files(folder: str) -> list[str]:
-    """Return the paths of all files of our package, without those that Python has compiled."""
+    """Return the paths of all files of our package, by which a change of our code is noticed.
+
+    Those that Python has compiled are left out.
+    """
     found = []
     for top, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name != "__pycache__"]
@@ -101,7 +107,7 @@ def _file_stamp(path: str) -> tuple[int, int, int]:
 def _inherited_state() -> list[object]:
     """Return what a child inherits from this process.
 
-    That is rights, namespaces, limits, root folder and priority.
+    That is rights, namespaces, limits, root folder and priority. A command for which they are others must not use it.
     """
     import resource
 

@@ -125,7 +125,7 @@ class WorkerServer(WorkerSource):
         return found
 
     def _run_trial(self, trial: Future[ReachedLevel]) -> None:
-        """Probe the workers, and complete the future `trial`.
+        """Run the probes that show how well workers are confined, and complete the future `trial`.
 
         Its result is the level that workers reach; or it raises what the probing raised.
         """
@@ -207,7 +207,8 @@ class WorkerServer(WorkerSource):
     def was_lost(self, generation: int) -> bool:
         """Return True if the worker server of this generation has ended.
 
-        Wait a moment for a server that is just ending.
+        The first server has the generation 0, and its successor 1. Wait a moment for a server that is just ending. The
+        result is True also if the server of workers without PyTorch has ended.
         """
         with self._lock, contextlib.suppress(subprocess.TimeoutExpired):
             if generation == self._generation:

@@ -68,7 +68,10 @@ class Supply:
 
 
 class WorkerSource:
-    """A source of workers. Open it once, close it."""
+    """A source of workers: a server that forks them, or fresh interpreters.
+
+    Open it once, close it.
+    """
 
     def wait_ready(self) -> ReachedLevel:
         """Wait until workers can be started; return the level of confinement that they reach.
@@ -109,7 +112,8 @@ class WorkerSource:
     def was_lost(self, generation: int) -> bool:
         """Return True if the worker server of this generation was lost.
 
-        A server is lost if it ends and the host did not end it.
+        The first server has the generation 0, and its successor 1. A server is lost if it ends and the host did not end
+        it.
         """
         return False
 

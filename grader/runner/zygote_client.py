@@ -75,7 +75,7 @@ class ForkedProcess:
             return True
 
     def poll(self) -> int | None:
-        """Return what `wait` returns if the process has ended, else None."""
+        """Return 0 if the process has ended, -1 if it was not forked, or None before that."""
         with contextlib.suppress(subprocess.TimeoutExpired):  # it goes on, and there is no status yet
             self.wait(0)
         return self.returncode
@@ -130,7 +130,7 @@ class ForkedProcess:
                 self._pidfd = -1
 
     def _wait_until_reaped(self) -> None:
-        """Wait until the zygote has reaped the process.
+        """Wait until the process has gone from the system, because the zygote waited for it.
 
         Its control group is then empty and can be removed.
         """
@@ -167,7 +167,9 @@ def start_in_new_session(
 
 
 class Zygote:
-    """A process that has imported PyTorch and nothing of a course. Open it once, close it.
+    """A process that has imported PyTorch, and that our processes are forked from.
+
+    It has read nothing of a course. Open it once, close it.
 
     Args:
         soon: True if few processes are wanted, and soon: what makes many of them start faster comes later, or never.

@@ -66,7 +66,7 @@ class Sides(NamedTuple):
     def minimum(self, more: Sides | None) -> Sides:
         """Return the smaller time of each side in `self` and `more`.
 
-        Return `self` if `more` is None.
+        `Sides(2.0, 5.0).minimum(Sides(3.0, 4.0))` is `Sides(2.0, 4.0)`. Return `self` if `more` is None.
         """
         return self if more is None else Sides(min(self.mine, more.mine), min(self.other, more.other))
 
@@ -115,7 +115,7 @@ def is_clearly_slower(sample: Sample, limit: float) -> bool:
 def stop_after_s(other: float, limit: float) -> float:
     """Return the CPU seconds after which a call of the judged side is stopped.
 
-    They are twenty times what the limit allows.
+    They are twenty times what the limit allows: 0.3 s if the other side takes 0.01 s and the limit is 1.5.
 
     Args:
         other: the CPU seconds of a call of the other side.
@@ -211,7 +211,7 @@ class _Pairs:
     def log_cpu_ratio(self, samples: Sequence[Sample]) -> float:
         """Return the logarithm of the ratio of both sides' mean CPU times, over all samples.
 
-        The ratio is the judged side's time divided by the other side's. A mean is that of the lowest third of the
+        If the judged side takes 2 ms and the other one 1 ms, it is log(2). A mean is that of the lowest third of the
         times, and the time for a request and its reply is subtracted.
         """
         return _log_ratio(_net_times(samples, self.idle or NOTHING))
@@ -219,7 +219,8 @@ class _Pairs:
     def is_one_sided(self, samples: Sequence[Sample], factor: float) -> bool:
         """Return True if the samples lie clearly on one side of the limit.
 
-        Nearly all lie on that side, and their ratio is far from the limit.
+        At most one in four lies on the other side, and their ratio is far from the limit: with the factor log(1.5) and
+        the limit 2, above 3 or below 1.33.
 
         Args:
             samples: the samples of a pair of workers.
@@ -234,9 +235,10 @@ class _Pairs:
         return agreed and abs(self.log_cpu_ratio(samples) - middle) > factor
 
     def mostly_sleeps(self, samples: Sequence[Sample]) -> bool:
-        """Return whether the judged side sleeps much longer than it works.
+        """Return whether the judged side is too slow because it sleeps.
 
-        Only sleep beyond that of the other side counts.
+        With its sleep, it takes more than 3 times its CPU time, and more than twice what the limit allows. Only sleep
+        beyond that of the other side counts.
         """
         mine, other = _net_times(samples, self.idle or NOTHING)
         # A busy machine keeps both sides waiting. What the other side waits too is not held against the student.
@@ -244,10 +246,10 @@ class _Pairs:
         return whole > _WAITING[0] * mine and whole > _WAITING[1] * self.limit * other
 
     def vote(self, samples: Sequence[Sample]) -> int:
-        """Return the votes of a pair of workers: above 0 if the judged side is too slow.
+        """Return the votes of a pair of workers: 1 or 2 if the judged side is too slow.
 
-        A fast side has votes below 0. A pair has 1 vote, 2 if it was stopped or is clear, and 3 if it is far below the
-        limit.
+        It is 2 if that side was stopped, or if its ratio is a factor of 1.5 or more above the limit. A fast side has
+        the votes -1, -2 if it is as far below the limit, or -3 if it is below by a factor of 3.
         """
         if samples[-1].stopped:
             return 2

@@ -151,9 +151,9 @@ class TimedWorker:
 
     @contextmanager
     def _prepare_call(self, inputs: Inputs) -> Iterator[None]:
-        """Load the module, and send arguments full of zeros.
+        """Load the module, and send arguments full of zeros, so that a call cannot begin early.
 
-        In the `with` block `_write_inputs` replaces the zeros.
+        In the `with` block, when the time is measured, `_write_inputs` replaces the zeros.
         """
         connection, started = self.connection, time.monotonic()
         try:
@@ -182,9 +182,9 @@ class TimedWorker:
             self._last.cpu_s += self._take_late_cpu_s()
 
     def _take_late_cpu_s(self) -> float:
-        """Return the CPU seconds that the worker used since its last reply.
+        """Return the CPU seconds that the worker used since its last reply, each second once.
 
-        Seconds that an earlier call of this method returned do not count again. Return 0 before the first timed reply.
+        A second call returns only what was used since the first. Return 0 before the first timed reply.
         """
         now = self._cpu()
         late, self._reply_cpu = now - self._reply_cpu, now
@@ -256,10 +256,10 @@ class TimedWorker:
 
 
 def _clocks_of(wall: float, cpu: float, waited: float | None) -> _Clocks:
-    """Return the CPU time of a worker, and the time that it slept.
+    """Return two clocks of a worker: its CPU time, and one that runs while it sleeps.
 
-    The time asleep is the wall time without the CPU time, and without what the worker and this process waited for a
-    core. It is 0 if these waits are not known.
+    The difference of two readings of the second clock is the time asleep: the wall time without the CPU time, and
+    without what the worker and this process waited for a core. The clock is always 0 if these waits are not known.
 
     Args:
         wall: the wall-clock time, in seconds.
