@@ -36,7 +36,10 @@ class RegradedExercise:
 
     @property
     def changed_checks(self) -> list[tuple[str, Ending, Ending]]:
-        """Return each check whose ending changed, with its endings before and after.
+        """Return each check that ended differently, with how it ended before and after.
+
+        `("shape", ("passed", 500), ("failed", 0))` is the check `shape`, which passed with 5 points and fails now. A
+        new check has None for before.
 
         Returns:
             Triples: the id of the check, its ending before, and its ending after.
@@ -96,7 +99,8 @@ def waiting_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Counter[
         rules: the rules, with what staff entered.
 
     Returns:
-        A counter from the number of an exercise and the id of a rule to the number of submissions.
+        A counter such as `Counter({("04-2", "C4"): 5})`: the number of submissions, by the number of an exercise and
+        the id of a rule.
     """
     reports = (report_from_journal(plan, journal, record, rules) for record in journal.submissions())
     return Counter(
@@ -110,7 +114,8 @@ def waiting_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Counter[
 def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[RegradedExercise]:
     """Yield each exercise whose points staff changed, by an override or a void check.
 
-    `before` has the points that the checks alone award, and `after` those that count.
+    A check is void if staff declared that everybody gets its points. `before` has the points that the checks alone
+    award, and `after` those that count.
 
     Args:
         plan: the plan: what is graded.

@@ -37,7 +37,11 @@ _WHAT_TO_DO = {
 
 
 def _lines_not_in_starter(exercise: Exercise, text: bytes) -> tuple[CodeLine, ...]:
-    """Return the first lines of a student's file that are not in the starter."""
+    """Return the first lines of a student's file that are not in the starter.
+
+    They show what the student wrote where nothing says which lines are wrong. `(4, "    return x", False)` is line 4;
+    False says that it has no mark.
+    """
     starter = with_caps_text(exercise, exercise.starter.read_bytes()) if exercise.starter.is_file() else b""
     given = {line.strip() for line in starter.decode("utf-8", "replace").splitlines()}
     lines = enumerate(text.decode("utf-8", "replace").splitlines(), 1)
@@ -69,7 +73,7 @@ class ExerciseTally:
     groups: list[SimilarSubmissions] = field(default_factory=list)
 
     def add(self, author: str, graded: GradedExercise) -> None:
-        """Count the exercise of one submission."""
+        """Add one author's result in the exercise to the counts."""
         if not graded.handed_in:
             self.missing += 1
             return
@@ -84,12 +88,18 @@ class ExerciseTally:
 
     @property
     def mistakes(self) -> list[tuple[str, list[str]]]:
-        """Return the sentences of known mistakes, each with its authors, the most frequent first."""
+        """Return the sentences of known mistakes, each with the authors who made it.
+
+        The most frequent one comes first. An example is `[("You sum all rows.", ["ada", "bob"])]`.
+        """
         return sorted(self.sentences.items(), key=lambda item: (-len(item[1]), item[0]))
 
     @property
     def mean(self) -> str:
-        """Return as text the mean of the points of all authors who handed the exercise in."""
+        """Return the mean points of the authors who handed the exercise in, such as "7.5".
+
+        Undecided points are left out. Return "-" if no points are decided.
+        """
         own = _earned_shares(self.scores)
         return points_text(round(mean(own) * self.exercise.points / 10) * 10) if own else "-"
 
@@ -134,7 +144,7 @@ class AuthorRow:
 
 @dataclass(frozen=True)
 class Example:
-    """The shortest submission of a group.
+    """The shortest submission of a group of similar answers, which is shown for all of them.
 
     Attributes:
         author: the name of the report.
@@ -232,7 +242,8 @@ class ClassSummary:
     def mean_and_median(self) -> str:
         """Return a text with the mean and the median of the class.
 
-        The text says so if exercises that were not handed in count as 0.
+        An example is "mean 75 %, median 75 %; what was not handed in counts as 0". The part behind the semicolon is
+        left out if everybody handed in all exercises.
         """
         text = _mean_and_median_text([row.score for row in self.rows.values()])
         return f"{text}; what was not handed in counts as 0" if any(tally.missing for tally in self.exercises) else text
@@ -272,7 +283,7 @@ def results_of_group(journal: Journal, group: SimilarSubmissions) -> list[Saved]
 def _earned_shares(scores: Sequence[Score]) -> list[float]:
     """Return the share of the decided points that each score earned.
 
-    Scores without decided points are left out.
+    A score of 3 of 10 points, of which 4 are undecided, becomes 0.5. Scores without decided points are left out.
     """
     decided = [(score.earned, score.possible - score.undecided) for score in scores]
     return [earned / possible for earned, possible in decided if possible]
@@ -282,7 +293,8 @@ def _histogram(scores: Sequence[Score]) -> list[tuple[str, int]]:
     """Return the distribution of scores: bars of ten percent each, and a bar of all points.
 
     Returns:
-        Pairs: the label of a bar, and the number of scores in it. Scores without decided points are in no bar.
+        Pairs of the label of a bar and the number of scores in it: `("0 to 9 %", 0)`, `("10 to 19 %", 2)`, and so on to
+        `("all points", 5)`. Scores without decided points are in no bar.
     """
     counts = Counter(min(int(share * _BARS), _BARS) for share in _earned_shares(scores))  # extra credit may give more
     step = 100 // _BARS
@@ -291,6 +303,6 @@ def _histogram(scores: Sequence[Score]) -> list[tuple[str, int]]:
 
 
 def _mean_and_median_text(scores: Sequence[Score]) -> str:
-    """Return in words the mean and the median of the shares that were earned."""
+    """Return the mean and the median of scores, such as "mean 75 %, median 75 %"."""
     own = _earned_shares(scores)
     return f"mean {100 * mean(own):.0f} %, median {100 * median(own):.0f} %" if own else "nothing is decided"

@@ -34,10 +34,11 @@ def class_lines(overview: ClassSummary, width: int) -> Iterator[str]:
 
 
 def _exercise_lines(overview: ClassSummary, width: int) -> Iterator[str]:
-    """Yield a table with a row for each exercise.
+    """Yield a table that shows how the class did in each exercise.
 
-    A row has the numbers of the tally. The check that most authors lost points on is named in the row, or below the
-    table in a narrow terminal.
+    A row has the number of authors who handed the exercise in, of those with all points, the mean, and the numbers of
+    authors with a known mistake and of those who lost points that no known mistake explains. The check that most
+    authors lost points on is named in the row, or below the table in a narrow terminal.
     """
     heads = [TableColumn("in", 5), *(TableColumn(title, len(title)) for title in ("all", "mean", "known", "new"))]
     rows: list[list[Cell]] = []

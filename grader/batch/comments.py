@@ -57,7 +57,7 @@ def read_comments(path: Path, course: Course) -> tuple[Comment, ...]:
 def code_cell(line: str) -> str:
     """Return the cell of comments.csv that holds a line of code.
 
-    It has no blanks at its ends and is safe for spreadsheets.
+    Blanks at its ends are removed, and no spreadsheet evaluates it: `    -x` becomes `'-x`.
     """
     return for_csv(line.strip()).strip()
 
@@ -105,10 +105,10 @@ def with_comments(
 
 
 def _find_line(one: Comment, lines: Sequence[str], *, has_numbers: bool) -> LineComment:
-    """Find the line that a comment is about.
+    """Find the line that a comment is about, also in a later version of the file.
 
-    It is the line with the comment's code whose number is nearest to the comment's number. Without such a line, the
-    result has no number.
+    It is the line with the comment's code whose number is nearest to the comment's number: a comment on `return x` in
+    line 3 finds `return x` in line 4. Without such a line, the result has no number.
 
     Args:
         one: the comment.
@@ -124,6 +124,8 @@ def _find_line(one: Comment, lines: Sequence[str], *, has_numbers: bool) -> Line
 
 def unused_comments(comments: Sequence[Comment], names: Collection[str], course: Course) -> Iterator[str]:
     """Yield a sentence for each comment whose exercise or author does not exist.
+
+    An example is "comments.csv: line 3 does not count: no submission is by ann".
 
     Args:
         comments: the comments on everybody's files.

@@ -26,6 +26,8 @@ STEPS = (
 def find_group(groups: Sequence[SimilarSubmissions], name: str) -> SimilarSubmissions:
     """Return the group of similar submissions whose name begins with `name`.
 
+    The name is the beginning of a digest, such as "3f9a", as `grade report --draft` takes it.
+
     Raises:
         CourseError: no group has this name, or more than one has; it suggests the nearest.
     """
@@ -40,6 +42,8 @@ def find_group(groups: Sequence[SimilarSubmissions], name: str) -> SimilarSubmis
 
 def draft_path(course: Course, group: SimilarSubmissions) -> Path:
     """Return the path in the course for a wrong answer that is drafted from a group.
+
+    For the group "3f9a" the file is `group_3f9a.py`, in the exercise's folder of wrong answers.
 
     Raises:
         CourseError: the course is a student's folder, or a file is there already.

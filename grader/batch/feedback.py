@@ -56,7 +56,8 @@ def failing_function_lines(
 ) -> tuple[CodeLine, ...]:
     """Return the lines of the function that a failing check is about.
 
-    The line that raised has a mark. The result is empty if the check names no line.
+    `(3, "    return y", True)` is line 3, in which an exception was raised. A docstring is left out, and at most 16
+    lines are returned. The result is empty if the check names no line.
 
     Args:
         graded: the exercise.
@@ -93,7 +94,8 @@ _TRIPLE = re.compile(r'\s*[rRuU]?("""|\'\'\')')
 def _docstring_lines(lines: Sequence[str], first: int, last: int) -> range:
     """Return the line numbers of a function's docstring; an empty range if it has none.
 
-    With a search and not with a parser: a file that is not Python has an excerpt as well.
+    For a function in lines 1 to 5 with a docstring in lines 2 to 4, it is `range(2, 5)`. The text is searched and not
+    parsed: a file that is not Python has an excerpt as well.
 
     Args:
         lines: the lines of the file.
@@ -117,15 +119,16 @@ def _docstring_lines(lines: Sequence[str], first: int, last: int) -> range:
 def zip_feedback_pages(results: ResultsFolder, journal: Journal, people: People) -> tuple[int, list[str]]:
     """Write a zip of the authors' pages for the bulk upload of a platform.
 
-    The platform is the one from which the submissions came.
+    The platform is the one from which the submissions came. It finds the author of a page by the page's name.
 
-    For Moodle ("Upload multiple feedback files in a zip"), the zip has a folder for each author. It is named
-    `Participant_<id>_assignsubmission_file_`; each member of a team has a folder, with the member's own id.
+    For Moodle ("Upload multiple feedback files in a zip"), the page of author 17 is
+    `Participant_17_assignsubmission_file_/feedback.html`. Each member of a team has a page, with the member's own
+    number.
 
-    For Canvas ("Upload submissions"), the name of a page has two numbers: the user's, and that of a file that was
-    handed in. Canvas shows the page under the name of that file, to the whole group of the user.
+    For Canvas ("Upload submissions"), it is `user_17_2045_feedback.html`, in which 2045 is the number of a file that
+    was handed in. Canvas shows the page under the name of that file, to the whole group of the user.
 
-    Without a platform, all pages are in one folder, also as Markdown.
+    Without a platform, the pages of author `ada` are `ada.html` and `ada.md`.
 
     Args:
         results: the folder of results.
@@ -160,7 +163,8 @@ def zip_feedback_pages(results: ResultsFolder, journal: Journal, people: People)
 def _upload_prefixes(record: SubmissionRecord, starts: Mapping[str, str], people: People) -> Iterator[str]:
     """Yield the prefixes of file names under which the platform accepts an author's page.
 
-    A team on Moodle has a prefix for each member.
+    For author 17 on Moodle it is "Participant_17_assignsubmission_file_/". A team on Moodle has a prefix for each
+    member, with the member's number.
 
     Args:
         record: the author's submission.

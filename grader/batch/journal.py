@@ -61,6 +61,8 @@ _OWN_TABLES = ("runs", "submissions", "current", "people")
 class Shard:
     """A part of a class that one of several processes grades, on any machine.
 
+    `Shard(2, 4)` is the 2nd, the 6th, the 10th submission, and so on; its text is "2-of-4".
+
     Attributes:
         number: the number of this shard, from 1.
         count: the number of shards; each grades one of so many submissions.
@@ -137,7 +139,7 @@ class Journal(Store):
                 self._named = True
 
     def begun_at(self, run: int) -> str:
-        """Return when a run began."""
+        """Return when a run began, such as "2026-11-30T16:57:00+00:00"."""
         return str(self.execute("SELECT started FROM runs WHERE id = ?", (run,))[0][0])
 
     def handin(self) -> str | None:
@@ -151,7 +153,10 @@ class Journal(Store):
         return str(rows[0][0]) if rows else ""
 
     def stamp(self) -> str:
-        """Return a digest that changes with each write of a result, a submission, a run or a name."""
+        """Return a digest that changes with each write of a result, a submission, a run or a name.
+
+        It shows whether results that were read before may be out of date.
+        """
         tables = [self.execute(f"SELECT * FROM {name}") for name in _OWN_TABLES]  # noqa: S608
         last = self.execute("SELECT max(id), count(*) FROM results")
         return hashlib.sha256(repr([last, *tables]).encode("utf-8", "backslashreplace")).hexdigest()
@@ -220,7 +225,8 @@ class Journal(Store):
     def save_people(self, handed: Iterable[Handed]) -> None:
         """Save the names of people and groups to whom a platform gave numbers.
 
-        The prefixes of the names of their feedback files are saved, too.
+        The prefixes of the names of their feedback files are saved, too. Number 17 of a Moodle download has the name
+        `Ada Lovelace` and the prefix `Participant_17_assignsubmission_file_/`.
         """
         self._save_people_rows(
             (one.key, one.name, one.upload_prefix) for one in handed if one.name or one.upload_prefix
@@ -233,11 +239,17 @@ class Journal(Store):
         )
 
     def names(self) -> dict[str, str]:
-        """Return the names of people and groups, by the numbers that a platform gave them."""
+        """Return the names of people and groups, by the numbers that a platform gave them.
+
+        An example is `{"17": "Ada Lovelace"}`.
+        """
         return dict(self.execute("SELECT author, name FROM people WHERE name <> ''"))
 
     def upload_prefixes(self) -> dict[str, str]:
-        """Return, by author, the prefix of file names that the platform accepts as feedback."""
+        """Return, by author, the prefix of file names that the platform accepts as feedback.
+
+        An example is `{"17": "Participant_17_assignsubmission_file_/"}`.
+        """
         return dict(self.execute("SELECT author, returned FROM people WHERE returned <> ''"))
 
     def platform(self) -> str:
@@ -250,14 +262,17 @@ class Journal(Store):
         return "moodle" if any(start.startswith(MOODLES) for start in starts) else "canvas" if starts else ""
 
     def modules(self, column: str, value: str) -> list[tuple[str, str, str, bytes]]:
-        """Return the modules whose results count, of one author or of one exercise.
+        """Return the students' files whose results count, of one author or of one exercise.
+
+        The unchanged starter is not among them.
 
         Args:
             column: the column that selects the modules, "author" or "exercise".
             value: the author, or the id of the exercise.
 
         Returns:
-            The author, the exercise, the path in the folder of submissions, and the text of each module.
+            Rows such as `("ada", "masks", "ada/masks.py", b"...")`: the author, the exercise, the path in the folder of
+            submissions, and the text of the file.
         """
         return self.execute(
             "SELECT current.author, current.exercise, path, text FROM current JOIN results ON results.id = result"  # noqa: S608
@@ -288,8 +303,8 @@ class Journal(Store):
         With this option, a new result does not count if the result that counts has a higher score.
 
         Returns:
-            Pairs: the number of a result that does not count, and the result of the same author and exercise that
-            counts. The `run` in the pair is that of the former.
+            Pairs such as `(9, row)`: result 9 does not count, and `row.result` is the number of the result of the same
+            author and exercise that counts. `row.run` is the run that made result 9.
         """
         rows = self.execute(
             "SELECT results.id, results.author, results.exercise, result, replaces, results.run FROM results"
@@ -442,6 +457,7 @@ def _merge_shards(folder: Path, whole: Journal) -> None:
 def _content_key(saved: Saved) -> tuple[object, ...]:
     """Return a key of a result's content, equal in all journals that have the result.
 
-    The number of a result is not in it, as each journal has its own numbers.
+    By this key, `Journal.merge` copies only results that a journal lacks. The number of a result is not in it, as each
+    journal has its own numbers.
     """
     return saved.exercise, saved.key, saved.at, saved.confinement, to_json(saved.outcomes)

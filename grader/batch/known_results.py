@@ -17,9 +17,10 @@ ResultIdentity = tuple[str, str, ResultKey, str, str | None]
 
 
 def identity_of(saved: Saved) -> ResultIdentity:
-    """Return the columns that identify a result.
+    """Return what distinguishes a result from any other that may get its number.
 
-    They are its author, exercise, key, time and level of confinement.
+    A journal may delete a result and reuse its number. The identity is the result's author, exercise, key, time and
+    level of confinement.
     """
     return saved.author, saved.exercise, saved.key, saved.at, saved.confinement
 

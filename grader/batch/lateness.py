@@ -21,6 +21,9 @@ Lateness = tuple[int | None, str]
 def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *, is_late: bool) -> Lateness:
     """Return how many days late a submission was, and in words how that is known.
 
+    An example is `(1, "due 2026-11-27 18:00 CET, handed in 2026-11-27 20:30 CET")`, as each day that has begun counts.
+    It is `(None, "")` if nothing says it.
+
     Args:
         names: the names of the submission's authors, folded.
         at: the time when it was handed in, in ISO 8601; "" if nothing says it.
@@ -57,6 +60,9 @@ def _time_text(time: datetime) -> str:
 def penalty(points: int, days: int, policy: Policy) -> int:
     """Return the points that a submission loses because it is late.
 
+    At 10 % a day and at most 50 %, a submission of 10 points loses 2 points by two days: `penalty(1000, 2, policy)` is
+    200.
+
     Args:
         points: the points of the submission, in hundredths.
         days: the number of days by which it is late.
@@ -72,6 +78,9 @@ def penalty(points: int, days: int, policy: Policy) -> int:
 def needed_grace(points: int, days: int, most: int, policy: Policy) -> int:
     """Return the smallest number of grace days that saves as many points as all of them.
 
+    At 10 % a day and at most 50 %, a submission that is 2 days late needs 2 of 5 grace days. One that is 7 days late
+    needs 0 of 2, as the 5 days that remain cost as much as 7.
+
     Args:
         points: the points of the submission, in hundredths.
         days: the number of days by which it is late.
@@ -84,6 +93,8 @@ def needed_grace(points: int, days: int, most: int, policy: Policy) -> int:
 
 def late_text(final: FinalScore, policy: Policy, *, grace_may_be_spent: bool = False) -> str:
     """Return in words how late a submission was, and what that costs.
+
+    Examples are "on time", and "2 days late, which costs 20 % of 10 points: 2".
 
     Args:
         final: the final score.

@@ -58,11 +58,14 @@ class Override(StaffRow):
 
     @property
     def worth(self) -> int:
-        """Return the points of this override, in hundredths."""
+        """Return the points of this override in hundredths: 750 for `points` 7.5."""
         return round(self.points * 100)
 
     def problem(self, report: Report) -> str:
-        """Return why the override cannot be applied to its author's report, or ""."""
+        """Return why the override cannot be applied to its author's report, or "".
+
+        An example is "7.5 is more than 5 points".
+        """
         graded = next((one for one in report.exercises if one.exercise.id == self.exercise), None)
         if graded is None:
             return f"{self.exercise} was not graded for {self.author}"
@@ -202,7 +205,11 @@ def _apply_override(graded: GradedExercise, one: Override) -> GradedExercise:
 
 
 def staff_decisions(report: Report) -> Iterator[tuple[GradedExercise, str, str]]:
-    """Yield what staff decided in a report: the exercise, the id of the check or "", and why."""
+    """Yield what staff decided in a report: the exercise, the id of the check or "", and why.
+
+    In `(graded, "shape", "right idea")`, staff set the points of the check `shape`. With "" in place of its id, they
+    set those of the whole exercise.
+    """
     for graded in report.exercises:
         if graded.set_by:
             yield graded, "", graded.set_by
@@ -214,6 +221,8 @@ def unused_overrides(
     overrides: Sequence[Override], reports: Sequence[tuple[Collection[str], Report]], course: Course
 ) -> Iterator[str]:
     """Yield a sentence for each override that cannot be applied to any report.
+
+    An example is "overrides.csv: line 3 does not count: no submission is by ada".
 
     Args:
         overrides: every row of the course.

@@ -52,9 +52,10 @@ class Rules:
         return [person for name in record.members if (person := self.people.person_of(name))]
 
     def names(self, record: SubmissionRecord) -> frozenset[str]:
-        """Return all names of the authors of a submission, folded.
+        """Return all names by which tables of staff may call the authors of a submission.
 
-        These are the names in the gradebook and those on the roster.
+        These are the names in the gradebook and those on the roster. They are folded: `Ada  Lovelace` becomes
+        `ada lovelace`.
         """
         own = frozenset(fold_name(text) for name in (record.author, *record.authors) for text in (name, for_csv(name)))
         return own.union(*map(self.people.names_of, self.persons(record)))
@@ -62,7 +63,8 @@ class Rules:
     def unknown_names(self, names: Collection[str]) -> Iterator[str]:
         """Yield a sentence for each name in course.yaml that no author has.
 
-        The names are those in `extensions` and `late_days` of the hand-in.
+        The names are those in `extensions` and `late_days` of the hand-in. An example is "course.yaml:
+        handins.hw1.extensions: no author is called eve".
 
         Args:
             names: all names of the authors of submissions; those of people on the roster are known as well.
@@ -145,6 +147,9 @@ def _reasons(
     report: Report, final: FinalScore, known: str, total: Total, policy: Policy, *, grace_may_be_spent: bool
 ) -> Iterator[str]:
     """Yield in words each reason why the final score differs from the points of the checks.
+
+    Examples are "0.5 more by staff (shape: right idea)" and "2 days late, which costs 20 % of 8.5 points: 2 (as the
+    course says)".
 
     Args:
         report: the report, with the overrides of staff.

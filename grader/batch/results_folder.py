@@ -259,7 +259,7 @@ def _note_rows(report: Report) -> Iterator[tuple[str, ...]]:
 
 
 def author_page(author: str, end: str = "html") -> str:
-    """Return the path of an author's page in the folder of results.
+    """Return the path of an author's page in the folder of results: `feedback/ada.html`.
 
     Args:
         author: the author.
@@ -269,9 +269,10 @@ def author_page(author: str, end: str = "html") -> str:
 
 
 def file_name(author: str) -> str:
-    """Return a file name for an author: the author's name, if a file can have it.
+    """Return a file name for an author, without a suffix.
 
-    Otherwise, it is the beginning of the name and a digest.
+    It is the author's name, if a file can have it. Otherwise, it is the beginning of the name and a digest: `a/b`
+    becomes `a_b-c14cddc033f64b9d`.
     """
     plain = "".join("_" if char in '/\\\0:*?"<>|' else char for char in author)
     if plain == author and len(os.fsencode(author)) <= _LONGEST_NAME and author[:1] not in (".", ""):

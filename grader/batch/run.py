@@ -182,11 +182,10 @@ def _refuse_another_course(plan: RunPlan, journal: Journal, results: ResultsFold
 def handed_in_at(handed: Handed, submission: Submission) -> tuple[str, str]:
     """Return the time when the files that count were handed in.
 
-    Where a platform has a time for each folder, only folders with files that count are considered, and the latest time
-    is returned.
+    Where a platform has a time for each folder, it is the latest one of the folders with files that count.
 
     Returns:
-        The time, or ""; and a date that cannot be read, as text, or "".
+        The time, such as "2026-11-27T17:00", or ""; and a date that cannot be read, as text, or "".
     """
     if not any(part.at or part.unread for part in handed.parts):
         return handed.at, handed.unread
@@ -238,7 +237,7 @@ class _BatchProgress(Progress):
 
 @dataclass
 class _Batch:
-    """The state of one run over a class."""
+    """The state of one run that grades a class of students."""
 
     plan: RunPlan
     intake: Intake
@@ -283,7 +282,11 @@ class _Batch:
                     self.results.write_gradebook(plan, self.journal, self.rules, self.unmatched, names=options.names)
 
     def works(self) -> Iterator[Work]:
-        """Yield the works of the run; read each submission only when its first work is needed."""
+        """Yield what is to be graded: a `Work` for each exercise of each submission.
+
+        Each submission is read only when its first work is needed. Earlier attempts have works, too, if the best one
+        counts.
+        """
         number = 0
         for handed in self.intake.handed:
             # Those of others are read, too, so that unmatched.csv is about the whole class.
@@ -322,9 +325,9 @@ class _Batch:
             return [], [Unmatched("", handed.key, why)]
 
     def record_result(self, finished: WorkResult) -> None:
-        """Record a result; finish its submission if all its works have results now.
+        """Record the result of one exercise; finish its submission if all of it has results now.
 
-        After a later retry of one of these works, the submission is finished again.
+        After a later retry of one of these exercises, the submission is finished again.
         """
         work = finished.work
         own, attempt = self.under_way[work]

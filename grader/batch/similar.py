@@ -62,7 +62,10 @@ class SimilarPairs:
 
     @property
     def in_words(self) -> str:
-        """Return in words how many pairs were found, or why none are listed."""
+        """Return in words how many pairs were found, or why none are listed.
+
+        Examples are "3 pairs of 45" and "left out, answers are too short to tell".
+        """
         if self.why_not:
             return f"left out, {self.why_not}"
         count = len(self.pairs) + self.more
@@ -135,7 +138,7 @@ def _compare_texts(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progr
 
 
 def _fingerprints(text: bytes, window: int, starter_hashes: Sequence[int] = ()) -> Any:
-    """Return copydetect's fingerprints of a Python file.
+    """Return copydetect's fingerprints of a Python file, by which it is compared with others.
 
     The result is None if the child process that reads its tokens fails.
 
@@ -162,7 +165,8 @@ def _side_of(author: str, prints: Any, share: float, places: Any) -> Side:
         places: the ranges of the text that match, by copydetect.
 
     Returns:
-        The author, the share that matches, and the parts of the text, each with True if it matches.
+        A triple such as `("ada", 0.9, [("x = 1", False), ("y = x", True)])`: the author, the share that matches, and
+        the parts of the text, each with True if it matches.
     """
     marked, _ = utils.highlight_overlap(prints.raw_code, places.astype(int), "\0", "\0", truncate=_AROUND)
     return author, min(1.0, float(share)), [(part, place % 2 == 1) for place, part in enumerate(marked.split("\0"))]

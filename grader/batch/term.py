@@ -55,11 +55,14 @@ class HandInScores:
 
     @property
     def label(self) -> str:
-        """Return the name of the hand-in for messages."""
+        """Return the name of the hand-in for messages: "hw1 (out)" for `hw1`, graded into `out`."""
         return f"{self.handin} ({self.folder.path})" if self.handin else str(self.folder.path)
 
     def maximum_of(self, score: FinalScore) -> int:
-        """Return the most points that a score can have, in hundredths."""
+        """Return the most points that a score can have, in hundredths.
+
+        If all of the hand-in is extra credit, `score.possible` is 0, and the result is `extra`.
+        """
         return score.possible or self.extra
 
 
@@ -92,7 +95,8 @@ def _possible(score: FinalScore) -> int:
 def column_of(handin: HandInScores, title: str) -> ScoreColumn:
     """Return the final scores of a hand-in as a column of an LMS.
 
-    All are scaled to the same maximum.
+    All are scaled to the same maximum, as different exercises may have been dropped: if somebody can have 20 points, 5
+    of 10 points become 10.
 
     Args:
         handin: the scores of the hand-in.
@@ -118,8 +122,9 @@ def _final_score_of(report: ReportFile, ids: set[str]) -> FinalScore:
 def with_grace(all_scores: Sequence[HandInScores], course: Course) -> list[HandInScores]:
     """Return the hand-ins with the grace days of each person spent as well as possible.
 
-    They are spent where they save most of the term's total. A hand-in on which they save nothing gets no grace days.
-    Where several ways save the same, the fewest days are spent, on the hand-ins that are due first.
+    Grace days are days late that cost nothing. They are spent where they save most of the term's total: with equal
+    weights, on `hw1` if a day costs 10 % of that and 5 % of `hw2`. A hand-in on which they save nothing gets no grace
+    days. Where several ways save the same, the fewest days are spent, on the hand-ins that are due first.
     """
     ordered = sorted(range(len(all_scores)), key=lambda place: _due_key(course.handin(all_scores[place].handin)))
     own: dict[str, list[tuple[int, str]]] = {}
@@ -136,7 +141,8 @@ def with_grace(all_scores: Sequence[HandInScores], course: Course) -> list[HandI
 def other_score_changes(all_scores: Sequence[HandInScores], chosen: Sequence[int], course: Course) -> list[str]:
     """Return a sentence for each other hand-in whose scores change with grace days.
 
-    They change because the chosen hand-ins use up grace days.
+    They change because the chosen hand-ins use up grace days. An example is "Grace days save more elsewhere: 1 score of
+    hw2 (b) changed; fill in that hand-in again, with the same folders."
 
     Args:
         all_scores: the scores of all hand-ins.
@@ -188,6 +194,8 @@ def _scores_with_grace(
 def _worth_in_term(handin: str | None, points: int, course: Course) -> Fraction:
     """Return the part of a hand-in's weight that a hundredth of a point is worth.
 
+    With weight 2 and 10 points, it is `Fraction(1, 500)`.
+
     Args:
         handin: the id of the hand-in, or None.
         points: the most points that the hand-in can have, in hundredths.
@@ -199,6 +207,9 @@ def _worth_in_term(handin: str | None, points: int, course: Course) -> Fraction:
 
 def _best_grace_days(rows: Sequence[tuple[FinalScore, Fraction]], policy: Policy) -> list[int]:
     """Return the number of grace days to spend on each score to save the most points.
+
+    At 10 % a day, let a hand-in of 20 points be 2 days late, and one of 10 points 1 day. With 2 grace days the result
+    is `[2, 0]`, if points of both are worth the same.
 
     Args:
         rows: the scores of one person, each with what a hundredth of a point of it is worth in the term.
@@ -312,7 +323,10 @@ def _term_row(
 
 
 def _explanation_of(handin: HandIn, score: FinalScore | None, policy: Policy, *, dropped: bool) -> str:
-    """Return in words what one hand-in adds to the total."""
+    """Return in words what one hand-in adds to a person's total of the term.
+
+    An example is "midterm: 8 of 10 (10 before), 2 days late, which costs 20 % of 10 points: 2, weight 2".
+    """
     if score is None:
         text = "not handed in"
     elif score.final is None:
@@ -331,6 +345,9 @@ def _explanation_of(handin: HandIn, score: FinalScore | None, policy: Policy, *,
 
 def term_lines(rows: Sequence[TermRow], handins: Sequence[str]) -> Iterator[str]:
     """Yield the rows of a term as lines for a terminal.
+
+              hw1      hw2    total  author
+                8        -     80 %  ada
 
     Names come last, so that their width does not matter.
     """

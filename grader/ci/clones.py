@@ -56,7 +56,7 @@ class Repository:
 
     @property
     def folder(self) -> str:
-        """The name of the repository's folder.
+        """Return the name of the folder for the clone: `ada/hw1` becomes `ada--hw1`.
 
         It contains the owner, as two owners may use one name.
         """
@@ -71,7 +71,8 @@ def server_of(environ: Mapping[str, str]) -> str:
 def read_class(path: Path, server: str) -> list[Repository]:
     """Read a list of repositories, and return each repository once.
 
-    Each line has OWNER/NAME or an address.
+    A line is `ada/hw1`, for a repository on `server`, or an address such as `https://github.com/ada/hw1.git` or
+    `git@gitlab.com:uni/eve/hw1`.
 
     Raises:
         CourseError: the list cannot be read, or has wrong lines, which the error names, up to a limit.
@@ -100,9 +101,10 @@ def read_class(path: Path, server: str) -> list[Repository]:
 
 
 def parse_moment(text: str) -> datetime:
-    """Return the time that a text means.
+    """Return the time that a user typed, such as "2026-11-27T18:00+01:00".
 
-    A date means the end of that day. A time without a zone is in the zone of this machine.
+    A date means the end of that day: "2026-11-27" becomes 23:59:59. A time without a zone is in the zone of this
+    machine.
 
     Raises:
         CourseError: it is not a time.
@@ -139,8 +141,9 @@ class CommitFilter:
     def pathspecs(self, folder: Path, author: str) -> list[str]:
         """Return Git pathspecs of the hand-in's files in a checkout; [] if it has none.
 
-        They select the file of each exercise, and all Python files, notebooks and archives in its folder and below. The
-        files of other exercises are excluded.
+        Examples are `:(literal)masks/masks.py` for the file of an exercise, `:(glob,icase)masks/**/*.py` for Python
+        files in its folder and below, and `:(exclude,literal)masks/other.py` for the file of an exercise outside of the
+        hand-in. Notebooks and archives are selected, too.
         """
         submission = collect_one(folder, self.course, self.course, author)
         paths = {item.id: submission.of(item).path for item in self.course}
@@ -171,8 +174,8 @@ def clone_class(
 ) -> Iterator[str]:
     """Clone each repository into a folder of its own; yield a line about each.
 
-    A clone has no history. A file beside the folder, of the same name with `.csv`, lists folder, repository, commit and
-    its time.
+    An example is "ada/hw1: 0123456789ab of 2026-11-27T17:00:00+01:00". A clone has no history. A file beside the
+    folder, of the same name with `.csv`, lists folder, repository, commit and its time.
 
     Args:
         repositories: the repositories of the class.
@@ -221,7 +224,10 @@ class _TakenCommit:
 
     @property
     def text(self) -> str:
-        """The commit and its time as text, with the number of later commits that were skipped."""
+        """Return the commit as text, such as "0123456789ab of 2026-11-27T17:00:00+01:00".
+
+        If later commits were skipped, "; 2 later commits changed no file of the hand-in" follows.
+        """
         more = f"; {pluralize(self.skipped, 'later commit')} changed no file of the hand-in"
         return (f"{self.commit[:12]} of {self.at}" if self.commit else "no commit") + (more if self.skipped else "")
 
@@ -290,7 +296,7 @@ class Gathered:
 
     @property
     def authors(self) -> int:
-        """The number of authors in the reports."""
+        """Return the number of authors in the reports, counting each member of a group."""
         return sum(len(report.members) for report in self.reports)
 
     def gradebook(self) -> str:
@@ -308,8 +314,9 @@ class Gathered:
     def lines(self) -> Iterator[str]:
         """Yield a sentence for each problem of the reports.
 
-        A report does not count, cannot be read, or has an author whom another report has, too. Or the reports were made
-        in different environments, so that their scores may not be comparable.
+        Examples are "not counted, as a later report has the same author: a/1.json; a/2.json counts", and "torch is not
+        the same in all reports: 2.12, 2.13", as the scores may then not be comparable. Other sentences are about files
+        that cannot be read, and about authors in several reports.
         """
         for path, later in self.older:
             text = f"not counted, as a later report has the same author: {path.as_posix()}; {later.as_posix()} counts"
@@ -408,7 +415,7 @@ def _read_bounded_report(path: Path) -> ReportFile:
 
 
 def _most_frequent_course(folder: Path, reports: Sequence[ReportFile]) -> str:
-    """Return the id of the course to which most reports belong.
+    """Return the id of the course to which most reports belong; other reports do not count.
 
     Raises:
         CourseError: two courses have equally many reports.

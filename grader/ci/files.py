@@ -125,12 +125,19 @@ class JobOptions:
 
     @property
     def wheel(self) -> Path | None:
-        """The path of the package, if it is a wheel on this disk; else None."""
+        """Return the path of the package if it is a wheel on this disk; else None.
+
+        `dist/tensorgrade-0.1.0-py3-none-any.whl` is one, and the https address of a wheel is not.
+        """
         return Path(self.package) if self.package.endswith(".whl") and "://" not in self.package else None
 
     @property
     def requirements(self) -> bytes:
-        """The content of the requirements.txt from which a job installs the grader."""
+        """Return the content of the requirements.txt from which a job installs the grader.
+
+        For a wheel it is `./tensorgrade-0.1.0-py3-none-any.whl`. With an index, a line such as
+        `--index-url https://pypi.example.org/simple` comes first.
+        """
         index = f"--index-url {self.index}\n" if self.index else ""
         return f"{index}{f'./{self.wheel.name}' if self.wheel else self.package}\n".encode()
 
@@ -138,7 +145,8 @@ class JobOptions:
 def grader_package(course: Course | None) -> tuple[str, str]:
     """Return what a job installs as the grader, and the package index for it.
 
-    course.yaml says both. If it does not, a job installs what is installed here. The index is "" if none is needed.
+    An example is `("tensorgrade>=0.1", "https://pypi.example.org/simple")`. course.yaml says both. If it does not, a
+    job installs what is installed here. The index is "" if none is needed.
 
     Raises:
         CourseError: neither course.yaml nor this installation names anything that a job can install.
@@ -154,7 +162,7 @@ def grader_package(course: Course | None) -> tuple[str, str]:
 def package_here() -> str:
     """Return the wheel or the address that this grader was installed from.
 
-    A job installs the same.
+    A job installs the same. An address is `tensorgrade @ git+https://HOST/OWNER/NAME@COMMIT`, for example.
 
     Raises:
         CourseError: it was installed from a place that no job has, or from an index; installers do not record which
@@ -178,6 +186,9 @@ def package_here() -> str:
 
 def platform_files(platform: str, options: JobOptions, course: Course | None = None) -> Files:
     """Return the files that a CI platform needs, by path.
+
+    For "github" these are `.github/workflows/grade.yml`, `requirements.txt` and `constraints.txt` in `.github/grade`,
+    and `grade-results/.gitignore`.
 
     Args:
         platform: its name, as `grade init-ci` takes it.
@@ -214,13 +225,20 @@ def platform_files(platform: str, options: JobOptions, course: Course | None = N
 
 
 def _fill_template(template: Path, values: Mapping[str, str]) -> bytes:
-    """Return the text of a template with each `@KEY@` replaced by its value."""
+    """Return the text of a template with each `@KEY@` replaced by its value.
+
+    With `{"PYTHON": "3.12"}`, `python:@PYTHON@` becomes `python:3.12`.
+    """
     text = template.read_text(encoding="utf-8")
     return re.sub("@([A-Z_]+)@", lambda key: values[key[1]], text).encode("utf-8")
 
 
 def _question_values(course: Course, handin: HandIn | None) -> Mapping[str, str]:
-    """Return values for the template of a PrairieLearn question: title, file names, and a new UUID."""
+    """Return what the template of a PrairieLearn question is filled with, by key.
+
+    An example is `{"TITLE": "Tensors", "NAMES": "double.py, half.py", "JSON_TITLE": '"Tensors"', "UUID": "..."}`, with
+    a new UUID.
+    """
     wanted = [item for item in course.exercises if handin is None or item.id in handin.exercises]
     title = handin.title if handin is not None else course.title
     names = html.escape(", ".join(item.file_name for item in wanted))

@@ -176,14 +176,20 @@ class Platform:
         return cls(environ, FORMATS["log"], "", False, root)
 
     def folder_of(self, submission: Path) -> str | None:
-        """Return the path of the submission's folder in the repository; None if it lies outside."""
+        """Return the path of the submission's folder in the repository; None if it lies outside.
+
+        In the repository `/repo`, the folder `/repo/a/b` returns "a/b", and `/repo` itself "".
+        """
         path = Path(os.path.relpath(submission.resolve(), self.root))
         if path.is_absolute() or ".." in path.parts:
             return None
         return "" if path == Path() else path.as_posix()
 
     def publish(self, report: ReportFile, options: Options, *, passed: bool, with_result: bool) -> None:
-        """Set the outputs of the step and write the page of the job, if the platform has files for them.
+        """Set the outputs of a job's step and write the job's page, if the platform has them.
+
+        On GitHub, outputs are lines such as `score=8.5` and `passed=true` in the file that `GITHUB_OUTPUT` names. The
+        page goes into the file that `GITHUB_STEP_SUMMARY` names.
 
         Args:
             report: the report.
@@ -215,7 +221,7 @@ class Platform:
 def is_passed(report: ReportFile, fail_below: float) -> bool:
     """Return whether at least `fail_below` percent of the decided points were earned.
 
-    Return True also if no point is decided.
+    If 6 of 10 points were earned and 2 are undecided, that is 75 %. Return True also if no point is decided.
     """
     total = report.total
     decided = total.possible - total.undecided
@@ -223,9 +229,9 @@ def is_passed(report: ReportFile, fail_below: float) -> bool:
 
 
 def _is_public(event: str | None) -> bool:
-    """Return whether GitHub's event says that the repository is public.
+    """Return whether a repository on GitHub is public, so that everybody can read its logs.
 
-    Return True also if the event cannot be read.
+    The file `event`, in which GitHub describes what started the job, says that. Return True also if it cannot be read.
     """
     try:
         repository = json.loads(Path(event or "").read_text(encoding="utf-8"))["repository"]

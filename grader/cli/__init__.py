@@ -134,7 +134,9 @@ class _Commands(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments, which are those of `run` if they do not begin with a command.
 
-        A command that a ready process cannot run is handed back to the user's process; see `hand_back`.
+        `grade masks` means `grade run masks`, `grade edit masks` means `grade open masks`, and `grade help pack` means
+        `grade pack --help`. A command that a ready process cannot run is handed back to the user's process; see
+        `hand_back`.
         """
         if args and args[0] in _INSTEAD:
             from grader.model.errors import CourseError
@@ -179,8 +181,8 @@ class _Commands(click.Group):
 def hand_back(ctx: click.Context | None = None) -> None:
     """Hand the command back to the process that the user started.
 
-    A process that runs the command in place of the user's process exits with the status `HANDED_BACK`. The user's
-    process then runs the command itself. In the user's process, this does nothing.
+    A command may run in a fork of a process that an earlier command left ready. Such a fork exits here with the status
+    `HANDED_BACK`, and the user's process runs the command itself. In the user's process, this does nothing.
 
     Args:
         ctx: the context of the command; by default the current one.

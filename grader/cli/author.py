@@ -115,7 +115,8 @@ def _port(tests: Path, reference: Path | None) -> tuple[Draft, list[str], dict[s
 def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
     """Yield lines about an exercise that was made from a test file or a notebook.
 
-    They say how many tests it has, and where its files still have a TODO comment.
+    They say how many tests it has, such as "ported 5 tests: 3 shown, 2 hidden, 1 by a probe", and where its files still
+    have a TODO comment.
     """
     from grader.author.port.todos import lines_with_titles, todos_of
     from grader.student.folder import typed_path

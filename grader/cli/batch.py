@@ -177,7 +177,9 @@ def _cluster_opener(address: str | None, lanes: int | None) -> OpenExecutor | No
 
 
 def _parse_shard(text: str | None) -> Shard | None:
-    """Parse the value of `--shard`, such as "2/4"; return None if it was not given.
+    """Parse the value of `--shard`: "2/4" becomes `Shard(2, 4)`.
+
+    Return None if the option was not given.
 
     Raises:
         CourseError: the value is not of this form.
@@ -209,6 +211,8 @@ def _only_ids(course: Course, names: Sequence[str], exercises: Sequence[str], ha
 
 def _author_keys(intake: Intake, names: Sequence[str]) -> list[str]:
     """Return the keys of the submissions that `--author` names, by a person or a group.
+
+    If the persons 4 and 5 handed in as group 17, each of these three names has the key "17".
 
     Raises:
         CourseError: no submission has this author; the message suggests the nearest name.

@@ -35,7 +35,7 @@ NEVER = "never"
 
 
 def _check_percent(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Return the value of an option if it is a percentage, `never` or None.
+    """Return the value of `--fail-below` if it is a percentage such as "75", `never` or None.
 
     Raises:
         BadParameter: the value is anything else.

@@ -65,7 +65,7 @@ def doctor_command(as_json: bool, start: str | None) -> None:
 def _background_process_lines() -> Iterator[str]:
     """Yield a sentence for each background process that waits for the next command.
 
-    If no process waits, a sentence says why.
+    An example is "process 4711 stays for 540 s more (310 MB)". If no process waits, a sentence says why.
     """
     from grader.runner.warm import warm_processes, why_not_warm
 
@@ -87,7 +87,7 @@ def _background_process_lines() -> Iterator[str]:
 
 
 def _reach_of_check_processes(setup: Setup) -> Mapping[str, str]:
-    """Return what check processes can reach, in words: of memory, network and files."""
+    """Return what check processes can still reach: texts by kinds such as "network"."""
     from grader.model.messages import Start
 
     if setup.start is not Start.FORK:  # Linux alone has what holds them
@@ -102,7 +102,7 @@ def _reach_of_check_processes(setup: Setup) -> Mapping[str, str]:
 def _machine_facts(setup: Setup) -> Mapping[str, object]:
     """Return facts about the machine, by their names in the output of `grade doctor`.
 
-    They are versions, the system, and the user.
+    They are versions, the system, and the user: `{"Python": "3.12.8", "processors": 8, "user": "ada", ...}`.
     """
     from grader.grading.store import describe_machine
 
@@ -135,7 +135,8 @@ def _row_lines(name: str, value: str) -> Iterator[str]:
 def _course_rows() -> Iterator[tuple[str, str]]:
     """Yield facts about the student's course, each as a name and a text.
 
-    They are its path, whether files are missing, the progress, and the student's editor.
+    They are its path, whether files are missing, the progress, and the student's editor. An example is
+    `("files", "complete")`.
     """
     from grader.course.layout import is_student_folder, progress_path
     from grader.model.report import PASSES_HERE
@@ -202,7 +203,10 @@ def _doctor_lines(facts: Mapping[str, object], reached: ReachedLevel, remains: M
 
 
 def _note_if_newer(name: str, version: str) -> str:
-    """Return a note if a library is newer than the version that was tested; else ""."""
+    """Return a note if a library is newer than the version that was tested; else "".
+
+    If torch 2.13 was tested, 2.14.0 returns a note, and 2.13.1 returns "".
+    """
     from packaging.version import Version
 
     if name not in TESTED or Version(version).release[:2] <= Version(TESTED[name]).release[:2]:

@@ -193,6 +193,8 @@ def explain_command(script: str, arguments: tuple[str, ...]) -> None:
 def _picture_of(shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None) -> Picture:
     """Return a picture of how several shapes broadcast, or of one view on its storage.
 
+    The shape "(2, 3)" with the strides "(1, 2)" is a view on a storage of 6 elements.
+
     Args:
         shapes: the shapes, as text; with `strides` only the shape of the view.
         strides: the strides of the view, as text; None for shapes that broadcast.
@@ -216,7 +218,7 @@ def _picture_of(shapes: tuple[str, ...], strides: str | None, offset: int, stora
 
 
 def _parse_sizes(text: str) -> tuple[int, ...]:
-    """Parse a shape or strides, such as "(3, 1)", "3, 1" or "3"."""
+    """Parse a shape or strides: "(3, 1)" and "3, 1" become `(3, 1)`, and "3" becomes `(3,)`."""
     try:
         value = ast.literal_eval(text.strip() or "()")
     except (ValueError, SyntaxError, MemoryError, RecursionError):

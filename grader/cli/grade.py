@@ -238,7 +238,10 @@ def _close_while_printing(runtime: Runtime) -> Iterator[None]:
 
 
 def _only_hidden_note(rules: Collection[str], report: Report) -> Iterator[str]:
-    """Yield a sentence if the rules that were named have only hidden checks."""
+    """Yield a sentence if the rules that were named have only hidden checks.
+
+    An example is "C4 has only hidden checks: their messages do not show their inputs."
+    """
     rows = [row for graded in report.exercises for row in graded.checks]
     named = f"{' and '.join(sorted(rules))} {'has' if len(rules) == 1 else 'have'} only hidden checks"
     if not rows and any(graded.exercise.withheld.checks for graded in report.exercises):
@@ -249,6 +252,8 @@ def _only_hidden_note(rules: Collection[str], report: Report) -> Iterator[str]:
 
 def _check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
     """Raise an error unless all rules belong to the one exercise that was named.
+
+    A rule is a numbered sentence of a task, such as `C4` in `grade masks C4`.
 
     Raises:
         CourseError: the exercise has rules, but not this one; or rules were named together with several exercises.

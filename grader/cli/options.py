@@ -93,13 +93,13 @@ class Workers:
 
     @property
     def forks(self) -> bool:
-        """Whether workers are forked, according to these options."""
+        """Return whether workers are forked, according to these options."""
         from grader.runner.worker_source import CAN_FORK
 
         return CAN_FORK and self.start in (None, "fork") and self.device == "sim"
 
     def setup(self, seed: int = 0, confinement: str = "none") -> Setup:
-        """Return the setup of a run.
+        """Return the setup of a run: how workers start and are confined, the device and the seed.
 
         Args:
             seed: the seed of the inputs.
@@ -202,7 +202,7 @@ def format_option(*, required: bool = False, more: Sequence[str] = ()) -> Decora
 def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return completions for a shell: exercises and modules of this folder's course.
 
-    Their names begin with the text that has been typed.
+    Their names begin with the text that has been typed: for "ma" there is `masks`, with the help "04-2 Masks".
 
     Args:
         ctx: the context of the command.

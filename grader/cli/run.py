@@ -47,9 +47,9 @@ def run_command(**chosen: Any) -> None:
 def _start_early(submission: Path | None, workers: options.Workers) -> Iterator[EarlyProcesses | None]:
     """Start the processes that will grade the user's own folder, and yield them.
 
-    Yield None if no process is started. The processes start while this process imports what grading needs, which takes
-    as long. No process is started where that is imported already, where workers are not forked, or where the folder is
-    in no course. Nor is one started before PyTorch's bytecode is written, as PyTorch must not be imported before that.
+    They start while this process imports what grading needs, which takes as long. Yield None if no process is started:
+    what grading needs is imported already, workers are not forked, the folder is in no course, or PyTorch's bytecode is
+    not written yet, as PyTorch must not be imported before that.
     """
     from grader.course.layout import find_course
     from grader.model.errors import CourseError, StartError

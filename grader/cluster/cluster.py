@@ -90,7 +90,7 @@ def open_cluster(address: str, plan: RunPlan, slots: int, progress: Progress) ->
 
 
 class Cluster:
-    """The workers of a cluster that can grade; see `open_cluster`."""
+    """An executor that grades works on the Dask workers of a cluster; see `open_cluster`."""
 
     def __init__(self, connect: Callable[[], Client], address: str, plan: RunPlan, progress: Progress) -> None:
         self._connect = connect
@@ -161,7 +161,9 @@ class Cluster:
         If the worker cannot grade, its reason is reported. An event that was received before is ignored.
 
         Args:
-            event: the time of the event, and a dict with the worker's address, host, slots, and reason (`why`).
+            event: the time of the event, and a dict such as
+                `{"address": "tls://10.0.0.2:40001", "host": "node2", "slots": 4, "why": ""}`; `why` is the reason of a
+                worker that cannot grade.
         """
         when, said = event
         if (when, said["address"]) in self._events:
@@ -172,10 +174,10 @@ class Cluster:
             self.progress.noted(f"{said['host']} ({said['address']}) is refused: {said['why']}")
 
     def _set_up_workers(self, client: Client) -> Client:
-        """Have each Dask worker open lanes, and wait until the workers have answered.
+        """Have each Dask worker get ready to grade, and wait until the workers have answered.
 
-        A worker answers how many works it can grade at once. A worker that does not answer in time is reported and left
-        out. Return the client.
+        A worker opens its lanes, each of which grades one exercise at a time, and answers how many these are. A worker
+        that does not answer in time is reported and left out. Return the client.
 
         Raises:
             CourseError: no worker connected in time, none of them can grade, or the scheduler cannot import us.
@@ -326,7 +328,7 @@ class NodePlugin(WorkerPlugin):
         self._local = local
 
     async def setup(self, worker: Worker) -> None:
-        """Open the lanes, and report to the batch whether this worker can grade.
+        """Open the lanes in which this worker grades, and report to the batch whether it can.
 
         If not, the report says why. The Dask worker stays connected then, and gets no work of the batch.
         """
@@ -389,7 +391,7 @@ class NodePlugin(WorkerPlugin):
         self._report_slots(why)
 
     async def teardown(self, worker: Worker) -> None:
-        """End the lanes, and remove the course."""
+        """End the processes that grade in this worker, and remove its copy of the course."""
         await self._loop.run_in_executor(self._thread, self._stack.close)
         self._thread.shutdown(wait=False)
 
@@ -438,7 +440,7 @@ class BatchPlugin(SchedulerPlugin):
         self._limits = before
 
     def remove_worker(self, scheduler: Scheduler, worker: str, **_: Any) -> None:
-        """Report to the batch that a worker is gone."""
+        """Report to the batch that a worker is gone, so that its lanes do not count any more."""
         scheduler.log_event(self.name, {"address": worker, "slots": 0, "why": ""})
 
     def remove_client(self, scheduler: Scheduler, client: str) -> None:

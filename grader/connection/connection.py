@@ -65,7 +65,10 @@ class ProxyTarget:
 
 
 class Proxy:
-    """A stand-in, in a check, for an object that stays in a worker."""
+    """A stand-in, in a check, for an object that stays in a worker.
+
+    `student.total` is a proxy of the student's function, and `student.total(x)` calls the function in the worker.
+    """
 
     __slots__ = ("_Proxy__target", "__weakref__")
 
@@ -75,7 +78,7 @@ class Proxy:
         object.__setattr__(self, "_Proxy__target", target)
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the object."""
+        """Return an attribute of the object: a copy of a value, or a proxy of anything else."""
         if name.startswith("__"):  # Python, NumPy and PyTorch ask for such names to find out what something is
             raise AttributeError(name)
         return target_of(self).connection.ask(
@@ -118,14 +121,17 @@ class Proxy:
             target.connection.dropped.append(target.child[1])
 
     def __word__(self) -> str:
-        """Return the name of the object in messages.
+        """Return the name of the object in messages, such as "Counter.add".
 
         `Public` calls this for each proxy among its words.
         """
         return target_of(self).word
 
     def __repr__(self) -> str:
-        """Return the object's name in messages, or "<proxy of CLASS>" without such a name."""
+        """Return "<proxy of CLASS>", or the name of an object that the module has under a name.
+
+        An object that `student.make()` returned is "<proxy of Counter>", and `student.total` is "total".
+        """
         target = target_of(self)
         return f"<proxy of {target.kind}>" if target.kind else target.word
 
@@ -162,6 +168,8 @@ def target_of(proxy: Proxy) -> ProxyTarget:
 
 def function_proxy(function: Any) -> Proxy:
     """Return `function` itself if it is a proxy; raise an error for anything else.
+
+    By this, functions of `grader.check` refuse an argument that is not a function in a worker.
 
     Raises:
         NotUsable: `function` is a copy of a value: the student's file assigns a value to the name that the check calls.
@@ -228,7 +236,7 @@ def _read_left_out(row: Any) -> tuple[str, int, str]:
         row: the file, the line and the package, as the worker sent them; untrusted.
 
     Returns:
-        The file, the line and the package; ("", 0, "") for a row of a wrong form.
+        The file, the line and the package, such as `("masks.py", 3, "numpy")`; `("", 0, "")` for a row of a wrong form.
     """
     match row:
         case [str(file), int(line), str(package)] | (str(file), int(line), str(package)):
@@ -297,7 +305,8 @@ class Connection:
     def with_new_worker(self) -> Connection:
         """Return another connection with the same files, which starts its own worker.
 
-        The caller closes it.
+        What is called there, such as a function that is timed, does not disturb the check's own worker. The caller
+        closes it.
         """
         # Losses are counted anew: a timed call that is stopped on purpose must not use up what the checks may lose.
         record = Record(self.record.seed, self.record.renew)
@@ -316,7 +325,7 @@ class Connection:
     def names(self) -> dict[str, str]:
         """Return the public names of the module, each with "callable" or "value".
 
-        The worker loads the module first if it has not.
+        An example is `{"total": "callable", "SIZE": "value"}`. The worker loads the module first if it has not.
 
         Raises:
             NotUsable: the module does not load.
@@ -371,7 +380,8 @@ class Connection:
     def load_probe(self, name: str, source: str) -> str:
         """Send a probe file to the worker, and return the name of its module in requests.
 
-        Nothing is sent if the worker has this file already.
+        A probe file has functions that run beside student code. For the name "probe_masks" the result is
+        "probe:probe_masks". Nothing is sent if the worker has this file already.
         """
         self.names()
         if self._probes.get(name) != source:
@@ -449,6 +459,8 @@ class Connection:
         sends_copies: bool = False,
     ) -> Any:
         """Send a request, wait for its reply, and return its value.
+
+        For `counter[0]` in a check, the operation is "item", and the values are the proxy `counter` and 0.
 
         Args:
             operation: the name of the operation: call, get, set, item, len or iter.
@@ -577,6 +589,9 @@ class Connection:
     def _encode_proxy(self, value: Any) -> list[Any]:
         """Return the node that represents a proxy's object in a message to its worker.
 
+        It is `["name", "student", "total"]` for a name of the student's module, and `["proxy", 7]` for an object
+        without one.
+
         Args:
             value: a proxy, or any other value that cannot be encoded.
 
@@ -611,7 +626,8 @@ class Connection:
 
         Args:
             word: the name of the object in messages.
-            child: the node: "proxy", the object's number, and the name of its class; untrusted.
+            child: the node, such as `"proxy", 7, "Counter"`, with the object's number and the name of its class;
+                untrusted.
         """
         expect(len(child) == 3 and child[0] == "proxy", "an invalid proxy")
         _, number, kind = child
@@ -692,20 +708,26 @@ class Connection:
         return lost
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """Pause all other workers that run submissions, while the block runs."""
+        """Pause all other workers that run submissions, while the block runs.
+
+        They would slow down a call that is timed in it.
+        """
         return self.starter.pause_others(self.worker)
 
     def outputs(self) -> dict[int, tuple[str, int]]:
         """Return what each worker printed, by the worker's number from 1.
 
-        Each value has the beginning of the text, and the number of lines that follow.
+        `{1: ("hello", 3)}` says that worker 1 printed "hello", and then 3 more lines.
         """
         if self.worker is not None:
             self._outputs[self.generation] = self.worker.read_output(self.limits.shown_output_kb * 1024)
         return dict(self._outputs)
 
     def is_near_cpu_limit(self) -> bool:
-        """Return whether the worker has used half of the CPU time that it may use in its life."""
+        """Return whether the worker has used half of the CPU time that it may use in its life.
+
+        A worker of the reference is then replaced before the next check.
+        """
         return self.worker is not None and (self.worker.cpu_s() or 0.0) > self.limits.exercise_s / 2
 
     def close(self) -> None:

@@ -31,7 +31,10 @@ _WRONG = "an exception is described wrongly"
 
 
 class TracebackLine(NamedTuple):
-    """One line of student code in the traceback of an exception."""
+    """One line of student code in the traceback of an exception.
+
+    An example is `TracebackLine("double.py", 3, "double", "    return y")`, of which `double` is the function.
+    """
 
     file: str
     line: int
@@ -100,7 +103,8 @@ def read_traceback(row: Any) -> tuple[TracebackLine, ...]:
     """Return the lines of student code in an exception's traceback.
 
     Args:
-        row: the worker's description of the exception; untrusted.
+        row: the worker's description of the exception, such as
+            `{"lines": [["double.py", 3, "double", "    return y"]]}`; untrusted.
 
     Raises:
         ProtocolError: the lines in it have a wrong form.
@@ -132,7 +136,8 @@ def note_expected_error(error: BaseException, expected: Public) -> None:
 def exception_of(raised: Raised) -> BaseException:
     """Return an exception of student code as its nearest builtin type, for a check to raise.
 
-    A failed assertion in a probe becomes `CheckFailed`; an exceeded limit of memory or processes becomes `WorkerLost`.
+    If a student's class derives from `ValueError`, its exception becomes a `ValueError` with the same text. A failed
+    assertion in a probe becomes `CheckFailed`; an exceeded limit of memory or processes becomes `WorkerLost`.
     """
     # An exceeded limit is not an exception of the student's: WorkerLost derives from BaseException, so that a check
     # which expects a RuntimeError does not accept it.
@@ -159,7 +164,8 @@ def exception_of(raised: Raised) -> BaseException:
 def error_text(raised: Raised) -> str:
     """Return an exception's type and text as Python writes them.
 
-    A long text is cut, such as PyTorch's list of overloads. A hint follows if `^` was meant as a power.
+    An example is "IndexError: list index out of range". A long text is cut, such as PyTorch's list of overloads. A hint
+    follows if `^` was meant as a power.
     """
     text = raised.text if len(raised.text) <= _LONGEST else f"{raised.text[:_LONGEST]} ..."
     if raised.type == "NotImplementedError" and "bitwise_xor" in raised.text:
@@ -170,7 +176,8 @@ def error_text(raised: Raised) -> str:
 def debugger_hint(raised: Raised, what: str) -> Public | None:
     """Return a sentence about a breakpoint or an `input()` that a student left in the code.
 
-    It is None for any other exception.
+    An example is "your `total` stops at a breakpoint; remove it, because no one can type while it is graded". Return
+    None for any other exception.
     """
     if raised.type == "BdbQuit":
         return say("{} stops at a breakpoint; remove it, because no one can type while it is graded", what)
@@ -180,12 +187,22 @@ def debugger_hint(raised: Raised, what: str) -> Public | None:
 
 
 def refuses_arguments(raised: Raised) -> bool:
-    """Return whether a call failed because the student's function takes other arguments."""
+    """Return whether a call failed because the student's function takes other arguments.
+
+    That is so for "total() takes 1 positional argument but 2 were given", unless a line of student code raised it.
+    """
     return bool(raised.signature) and not raised.lines and _ARGUMENTS.search(raised.text) is not None
 
 
 def shown_lines(lines: Sequence[TracebackLine], folder: str = "") -> list[str]:
     """Return the innermost lines of student code in a traceback, as a message shows them.
+
+    For one line, in the folder `02_tensors`, they are:
+
+        02_tensors/double.py, line 3, in double
+            return y
+
+    At most three lines of code are shown.
 
     Args:
         lines: the lines, outermost first.
@@ -203,6 +220,9 @@ def shown_lines(lines: Sequence[TracebackLine], folder: str = "") -> list[str]:
 
 def load_error(module: str, raised: Raised, folder: str, source: bytes = b"", *, before: bool) -> NotUsable:
     """Return the `NotUsable` that checks raise if the module does not load.
+
+    Its message is "your double.py does not load: NameError: name 'y' is not defined", for example, with lines of the
+    traceback.
 
     Args:
         module: the name of the module.

@@ -41,7 +41,7 @@ class Call:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """Return all arguments, those by name last."""
+        """Return all arguments, those by name last: `(1, 2)` for the call `f(1, y=2)`."""
         return (*self.args, *self.kwargs.values())
 
 
@@ -140,18 +140,18 @@ class Record:
         (self.probes.add if of_probe else self.probes.discard)(name)
 
     def functions_called(self) -> tuple[str, ...]:
-        """Return the names in `called` without those of probes.
+        """Return the names in `called` of functions that may be to blame: those without probes.
 
-        If all are of probes, all are returned.
-
-        A probe may make an input; then the function that takes this input is to blame.
+        A probe may make an input; then the function that takes this input is to blame. After calls of the probe `make`
+        and of `total`, it is `("total",)`. If all are probes, all are returned.
         """
         return tuple(name for name in self.called if name not in self.probes) or tuple(self.called)
 
     def has_weak_input(self) -> bool:
         """Return whether the only call of the check had inputs that hide mistakes.
 
-        That is so if it had tensors or arrays as arguments, and all of them are empty or constant.
+        That is so if it had tensors or arrays as arguments, and all of them are empty or constant, such as
+        `torch.zeros(3)`.
         """
         if self.calls_made != 1:
             return False
@@ -189,7 +189,10 @@ _comparing: ContextVar[Record | None] = ContextVar("_comparing", default=None)
 
 @contextmanager
 def recording_comparisons(record: Record) -> Iterator[None]:
-    """Set the record that `note_comparison` and `note_arguments_examined` use in the block."""
+    """Set the record that `note_comparison` and `note_arguments_examined` use in the block.
+
+    The functions that call these two, such as `assert_close`, get values alone and do not know which check runs.
+    """
     token = _comparing.set(record)
     try:
         yield

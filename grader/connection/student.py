@@ -36,6 +36,8 @@ class Student:
     def __getattr__(self, name: str) -> Any:
         """Return a proxy of the module's function or class, or a copy of another value in it.
 
+        `student.total` is a proxy of the function `total`. With `SIZE = 3` in the student's file, `student.SIZE` is 3.
+
         Raises:
             NoSuchName: the module does not have the name.
         """
@@ -122,7 +124,8 @@ def _tree_of(connection: Connection) -> tuple[ast.Module, str]:
 def _where_else_defined(connection: Connection, name: str) -> str:
     """Return where a name is defined inside a class, a function or an `if`, and what to do.
 
-    The text has the file and the line. It is "" if the name is defined nowhere in the module.
+    An example is "double.py, line 5 defines it in the class `Counter`; move it out of that, to the beginning of a
+    line". The text is "" if the name is defined nowhere in the module.
     """
     tree, file = _tree_of(connection)
     todo: list[tuple[ast.AST, str]] = [(tree, "")]
@@ -142,12 +145,16 @@ def _where_else_defined(connection: Connection, name: str) -> str:
 def unrun_assignment_text(connection: Connection, name: str) -> str:
     """Return a sentence about the `if` block that assigns a name, which did not run.
 
+    It says why reading the name raised a `NameError`.
+
     Args:
         connection: the connection to the worker that loaded the module.
         name: the name that had no value when it was read.
 
     Returns:
-        The sentence; "" if no `if` block at the top of the module assigns the name.
+        The sentence, such as "double.py, line 9 gives `n` a value under the `if` of double.py, line 8, which did not
+        run; move it out of that, to the beginning of a line"; "" if no `if` block at the top of the module assigns the
+        name.
     """
     tree, file = _tree_of(connection)
     for block in [each for each in tree.body if isinstance(each, ast.If)]:
@@ -174,7 +181,10 @@ def _block_text(node: ast.If, file: str) -> str:
 
 
 class Probe:
-    """The functions of an exercise's probe file.
+    """The functions of an exercise's probe file, which run in the worker, beside student code.
+
+    `probe.count(student.total, x)` runs the file's function `count` there. It gets the student's function itself, and
+    not a proxy.
 
     Args:
         connection: the connection to the student's module.
@@ -188,7 +198,7 @@ class Probe:
         self._path = path
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Return a function of the probe file."""
+        """Return a function that runs the probe file's function of this name in a worker."""
         return partial(self._run, name)
 
     def _run(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
@@ -212,7 +222,8 @@ def call_builtin_probe(
 ) -> Any:
     """Have a built-in probe call a function, and return the result of the probe.
 
-    The call is recorded as a call of the function.
+    The built-in probes are functions of ours in each worker. The probe "capture", with the values `[[x], {}]`, calls
+    `function(x)` and returns its result and what it printed. The call is recorded as a call of the function.
 
     Args:
         function: the proxy of the function.
