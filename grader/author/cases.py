@@ -221,7 +221,7 @@ def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, proble
 def _cases_for_seeds(exercise: Exercise, kind: str, answer: Answer, count: int) -> Iterator[Case]:
     """Yield a case of an answer for each seed.
 
-    The cases of the second half of the seeds are run while all cores are kept busy.
+    The cases of the second half of the seeds, such as seeds 10 to 19 of 20, are run while all cores are kept busy.
 
     Args:
         exercise: the exercise.
@@ -235,7 +235,8 @@ def _cases_for_seeds(exercise: Exercise, kind: str, answer: Answer, count: int) 
 def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
     """Yield cases in which one function returns something unusual, such as None.
 
-    Each function that a rule names is such a function in some of the cases.
+    No check may break with such an answer, and hardly any of them may get full marks. Each function that a rule names
+    is such a function in some of the cases.
 
     Args:
         exercise: the exercise.
@@ -264,7 +265,7 @@ def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
 def constant_cases(exercise: Exercise) -> Iterator[Case]:
     """Yield cases whose functions all return the same constant, or all raise the same error.
 
-    The functions are those that a rule names.
+    None of these answers may earn a point. The functions are those that a rule names.
     """
     names = _functions_in_rules(exercise)
     for gives, statement in CONSTANTS.items() if names else ():
@@ -274,7 +275,7 @@ def constant_cases(exercise: Exercise) -> Iterator[Case]:
 
 
 def rules_naming(exercise: Exercise, function: str) -> list[str]:
-    """Return the rules of an exercise whose text names a function."""
+    """Return the rules of an exercise whose text names a function, such as `["C1", "C3"]`."""
     named = re.compile(rf"`{re.escape(function)}\b")  # and not `double_` for `double`
     return [rule for rule, line in exercise.contract.items() if named.search(line)]
 

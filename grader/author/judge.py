@@ -86,7 +86,10 @@ class Loss:
 
     @property
     def lost_on_kept_rules(self) -> dict[str, float]:
-        """The hundredths of a point that the wrong answer loses on each rule that it keeps."""
+        """The points that the wrong answer loses on rules that it does not break.
+
+        An answer that breaks C1 and loses `{"C1": 100, "C2": 50}` has `{"C2": 50}` here, in hundredths of a point.
+        """
         return {rule: self.lost[rule] for rule in sorted_rules(self.lost) if rule not in self.broken_rules}
 
 
@@ -118,7 +121,7 @@ class Proof:
 
 
 def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 0) -> Proof:
-    """Return the proof of an exercise: its known problems, and what its runs show.
+    """Return what was found about an exercise: problems of its files, and of its runs.
 
     Args:
         exercise: the exercise.
@@ -169,7 +172,10 @@ def _judge_runs(proof: Proof, runs: Runs) -> None:
 
 
 def _run_problem(case: Case, graded: GradedExercise) -> str:
-    """Return a sentence on why a run did not end as it should; "" if it did."""
+    """Return a sentence on why a run did not end as it should; "" if it did.
+
+    It is, for example, "the starter passes every check; leave something for the student to do, or fix the checks".
+    """
     match case.kind:
         case "starter" if _has_full_marks(graded):
             return "the starter passes every check; leave something for the student to do, or fix the checks"
@@ -194,6 +200,9 @@ def _has_full_marks(graded: GradedExercise) -> bool:
 def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
     """Return a sentence about the first check that has one of these verdicts; else "".
 
+    "{} is at fault itself {}; fix it" becomes "check_sum is at fault itself (KeyError: 'x', line 12: assert x); fix
+    it".
+
     Args:
         graded: the exercise of one run.
         said: the sentence, with one `{}` for the name of the check, and another for its reason and line.
@@ -208,7 +217,8 @@ def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
 def _not_caught_problem(case: Case, graded: GradedExercise) -> str:
     """Return a sentence if the check that must catch a wrong answer does not; else "".
 
-    The answer's file names this check.
+    The answer's file names this check. The sentence is, for example, "check_sum does not catch this wrong answer (no
+    check did); fix the check, or name another".
     """
     caught = [row.check.id for row in graded.checks if row.verdict in (Verdict.FAILED, Verdict.CRASHED)]
     others = f"{', '.join(caught)} did" if caught else "no check did"
@@ -262,7 +272,11 @@ def _line_of_end(exercise: Exercise, outcome: Outcome) -> str:
 
 
 def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a question to the author if unusual answers that may be right got full marks."""
+    """Yield a question to the author if unusual answers that may be right got full marks.
+
+    It has, for example, "double may give right_in_float64: is there a rule on dtypes?", and the line to write into the
+    reference if not.
+    """
     functions = defaultdict[str, list[str]](list)
     for case, graded in runs:
         if case.gives in MAY_BE_RIGHT and case.gives not in case.answer.fine and _has_full_marks(graded):
@@ -275,7 +289,7 @@ def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a problem for each rule on which constant answers earn points.
+    """Yield a problem for each rule on which answers that always return the same earn points.
 
     The problem names the checks that these answers pass. A check that asserts nothing has a problem of its own.
     """
@@ -347,7 +361,8 @@ def _judge_messages(proof: Proof, runs: Runs) -> None:
 def margin_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
     """Yield a sentence for each limit on speed that is too near to the reference's own ratio.
 
-    If the limit is far from that ratio, a single measurement decides, on any machine.
+    A limit must be at least 3.3 times that ratio, so that a single measurement decides, on any machine. If the
+    reference is compared with itself, its ratio is 1, and a limit of 3 is too near.
     """
     compared = defaultdict[tuple[str, int], list[Speed]](list)
     for row in (row for case, graded in runs if case.kind == "reference" for row in graded.checks):
@@ -410,8 +425,8 @@ def _mean_loss(runs: Runs) -> Loss:
 def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
     """Yield a problem for each wrong answer whose losses do not fit the rules that it breaks.
 
-    Such an answer loses much on rules that it keeps; or its file says that it breaks a rule which does not exist, or on
-    which it loses nothing.
+    Such an answer loses much on rules that it does not break; or its file says that it breaks a rule which does not
+    exist, or on which it loses nothing.
     """
     for loss in losses:
         where = Places.of(exercise).known_answer("wrong", loss.name)

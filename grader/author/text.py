@@ -104,7 +104,15 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
 
 
 def collecting_problem(exercise: Exercise, problem: str) -> str:
-    """Return a sentence on why the checks of an exercise cannot be collected, with the file and line."""
+    """Return a sentence on why the checks of an exercise cannot be collected.
+
+    After the path of a file it says, for example, "its checks cannot be collected; fix them: line 12: x = y (NameError:
+    name 'y' is not defined)".
+
+    Args:
+        exercise: the exercise.
+        problem: the text of the error from pytest, with its traceback.
+    """
     where, line = Places.of(exercise).shown.as_posix(), ""
     for one, first, two, second in _FRAME.findall(problem):
         for place, path in _check_files(exercise).items():
@@ -282,7 +290,10 @@ def _shown_check_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def _names_folder(node: ast.AST, folder: str) -> bool:
-    """Return whether a node names a folder: in a string with a path, or in an import."""
+    """Return whether a node names a folder: in a string with a path, or in an import.
+
+    The folder "staff" is named in "staff/double.py" and in `import staff.double`, but not in "ask the staff".
+    """
     match node:
         case ast.Constant(value=str(text)):  # a word of prose stands between blanks
             return text == folder or (folder in re.split(r"[/\\]", text) and not re.search(r"\s", text))

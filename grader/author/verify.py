@@ -60,10 +60,10 @@ _LOSSES = (
 
 
 def lint_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
-    """Return the exercises without a finding, and a failed proof of each of the others.
+    """Separate the exercises whose check files the linter accepts from the others.
 
-    A finding is a line that has no effect on student code, or is never graded. The verdicts of checks with such lines
-    would mislead, so an exercise with a finding must not be run.
+    Return the accepted ones, and for each of the others a `Proof` with the linter's findings: lines that have no effect
+    on student code, or are never graded. Verdicts of such checks would mislead, so these exercises must not be run.
     """
     ready, refused = [], []
     for exercise in exercises:
@@ -77,7 +77,7 @@ def lint_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Pro
 
 @dataclass
 class Prover:
-    """Proves exercises of a course.
+    """Runs the answers of exercises and judges what they show, for `grade verify`.
 
     Attributes:
         course: the whole course, as its files are now.
@@ -365,7 +365,8 @@ def _problems(proofs: Sequence[Proof], broken: Sequence[str]) -> list[str]:
 def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str, Any]:
     """Return proofs as a dict for JSON.
 
-    It says whether there are no problems, and has the facts about each exercise.
+    It is, for example, `{"holds": True, "problems": [], "exercises": [...]}`. `holds` says whether there are no
+    problems. `exercises` has a dict for each exercise.
 
     Args:
         proofs: the proofs of exercises that can be used.

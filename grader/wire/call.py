@@ -14,7 +14,7 @@ from grader.wire.table import ObjectTable, padded_blocks
 
 @dataclass(frozen=True)
 class EncodedCall:
-    """The values of one call, encoded once. The message is made of it, and so are copies of the values when needed.
+    """The values of one call, encoded once, from which the message and copies are made.
 
     Attributes:
         tree: the tree of the message.
@@ -31,9 +31,9 @@ class EncodedCall:
     noted: Sequence[Any] = ()
 
     def with_own_memory(self) -> EncodedCall:
-        """Return the same call with a copy of its memory.
+        """Return the same call with a copy of its memory, so that later changes do not reach it.
 
-        Later changes of the values then do not change the call.
+        Without it, a later change of a tensor in place also changes the encoded call.
         """
         return replace(self, memory=(b"".join(self.memory),))
 
@@ -51,7 +51,8 @@ class EncodedCall:
     def with_copies(self) -> EncodedCall:
         """Return the same call with copies of its values in its table.
 
-        The reply then changes only the copies.
+        The reply's changes of arguments are then applied to the copies, and not to the values of the check: for calls
+        of the reference, and of student code that may not change its arguments.
         """
         return replace(self, table=self._decoded(self.tree["roots"])[1])
 

@@ -57,7 +57,10 @@ class PlainEncoder:
         self._kept: list[Any] = []  # plain forms of subclasses, whose ids must not be used again
 
     def encode(self, values: Sequence[Any]) -> tuple[dict[str, Any], list[memoryview]]:
-        """Return the tree and the blocks of memory of a message with these values.
+        """Turn values into a message: a tree of plain data, and blocks of memory.
+
+        `[5, [1, 2]]` becomes `{"roots": [5, ["ref", 0]], "rows": [[0, ["list", 1, 2]]], "blocks": []}`, without memory.
+        Only a tensor or an array has a block of memory.
 
         Raises:
             Unsupported: a value cannot be sent.
@@ -97,16 +100,17 @@ class PlainEncoder:
         return {"roots": roots, "rows": changed, "blocks": sizes}, [block for _, block in blocks]
 
     def children(self, values: Sequence[Any]) -> list[Any]:
-        """Return the child of each value, which stands for the value in the message.
+        """Turn each value into its child, which stands for the value in the message.
 
-        A child is the value itself if it is plain, a reference to a row, or a list that begins with a tag.
+        `[5, b"a", [1, 2]]` becomes `[5, ["bytes", "a"], ["ref", 0]]`. A number or a text stands for itself, and a
+        container is replaced by a reference to its number in the table.
         """
         return [value if type(value) in PLAIN else self._child(value) for value in values]
 
     def _child(self, value: Any) -> Any:
-        """Return the child that stands in the message for a value that is not plain.
+        """Return the child of a value that is not plain, which stands for it in the message.
 
-        It is a reference to a row, or a list that begins with a tag.
+        It is a reference such as `["ref", 0]` to an object in the table, or a list with a tag such as `["bytes", "a"]`.
         """
         if (number := self._numbers.get(id(value))) is not None:
             return ["ref", number]
@@ -165,7 +169,7 @@ class PlainDecoder:
         self._rows: list[Any] = []
 
     def decode(self, tree: Mapping[str, Any], data: memoryview, original: memoryview = _EMPTY) -> list[Any]:
-        """Return the values of a message.
+        """Turn a message back into the values that another process encoded.
 
         New objects and memory are added to the table, and changes of known objects are applied.
 
@@ -229,9 +233,10 @@ class PlainDecoder:
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def _take_rows(self, entries: list[Any]) -> list[int]:
-        """Put the new and changed rows of a message into `_rows`, after checking them.
+        """Check the rows of a message, and put them into `_rows`.
 
-        Their numbers are returned, sorted.
+        The entry `[3, ["list", 1, 2]]` says that object 3 is the list `[1, 2]`, or has become that. Return the numbers
+        of these objects, sorted.
         """
         rows, known, changed = self._rows, len(self._rows), set()
         if known + len(entries) > self._caps.objects:
@@ -267,9 +272,10 @@ class PlainDecoder:
                     objects[number] = slice(*items) if kind == "slice" else KINDS[kind](items)
 
     def _items(self, row: list[Any]) -> list[Any]:
-        """Return the items of a container from its row.
+        """Return the items that a container gets, from the row that describes it.
 
-        Those of a dict are its keys and values in turn.
+        `["list", 1, ["ref", 0]]` becomes `[1, obj]`, where `obj` is object 0 of the table. `["dict", "a", 1, "b", 2]`
+        becomes `["a", 1, "b", 2]`: the keys and values in turn.
         """
         kind = row[0]
         items = [item if type(item) in PLAIN else self._child(item) for item in row[1:]]
@@ -301,7 +307,7 @@ class PlainDecoder:
 def items_of(obj: Any) -> Any:
     """Return the items of a container as one flat sequence.
 
-    The items of a dict are key, value, key, value, and so on.
+    `{"a": 1, "b": 2}` becomes `["a", 1, "b", 2]`, and `slice(3)` becomes `(None, 3, None)`.
     """
     if type(obj) is dict:
         return [item for pair in obj.items() for item in pair]

@@ -87,9 +87,11 @@ class Decoder(PlainDecoder):
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def _take_blocks(self, sizes: list[Any], data: memoryview, original: memoryview) -> dict[int, Array]:
-        """Add the new blocks of a message to the table, and return the changed ones.
+        """Divide the data of a message into blocks of memory, and add the new blocks to the table.
 
-        The result has the new bytes of each known block that changed, by the number of the block.
+        The sizes `[[0, 12], [1, 4]]` say that block 0 has bytes 0 to 11, and block 1 bytes 64 to 67, as each block
+        begins at a multiple of 64. Return the new bytes of each such block that both processes already have, by its
+        number.
         """
         blocks, written = self._table.blocks, {}
         known, start, most = len(blocks), 0, len(data)
@@ -153,7 +155,8 @@ class Decoder(PlainDecoder):
     def _array(self, row: list[Any]) -> Array:
         """Return the array that a row describes, over its block of memory.
 
-        An invalid row raises `ProtocolError`.
+        `["array", "<f4", [2], [4], 0, 0, True]` has dtype, shape, strides, offset, number of the block, and whether the
+        array can be written to. An invalid row raises `ProtocolError`.
         """
         expect(len(row) == 7, "an invalid row of an array")
         _, name, shape, strides, offset, number, writable = row
@@ -173,7 +176,9 @@ class Decoder(PlainDecoder):
     def _tensor(self, row: list[Any]) -> torch.Tensor:
         """Return the tensor that a row describes, over its storage.
 
-        An invalid row raises `ProtocolError`.
+        `["tensor", "float32", [2], [1], 0, 0, 0, 8, 0]` has dtype, shape, strides and offset; then the number of the
+        block, and start and size of the storage in it; then 1 for a lazy conjugate plus 2 for a lazy negative. An
+        invalid row raises `ProtocolError`.
         """
         if len(row) not in (9, 10):
             raise ProtocolError("an invalid row of a tensor")
@@ -241,9 +246,10 @@ class Decoder(PlainDecoder):
             self.changes.append(Change(table.objects[number], lambda it: list(items_of(it)), _set_contents, items))
 
     def _keep_facts_and_layout(self, number: int, view: Any, *, is_new: bool) -> None:
-        """Record the facts of an arrived tensor, and a changed layout of a known object.
+        """Record what a message says of a tensor or an array besides its numbers.
 
-        Known objects are the tensors and arrays that the table had before this message.
+        A tensor or an array that the check already has gets its new layout, as student code may have resized it in
+        place. For a tensor, facts such as `requires_grad` are recorded.
         """
         obj, row = self._table.objects[number], self._rows[number]
         if row[0] == "array":

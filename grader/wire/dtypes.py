@@ -80,9 +80,10 @@ _KINDS: Mapping[type, TaggedType] = {
 
 class _AllTags(Tags):
     def kind_of(self, value: Any) -> type | None:
-        """Return the type that selects the tag of a value; None for a value without a tag.
+        """Return the type whose tag a value gets in a message; None for a value without a tag.
 
-        The type is `np.dtype` for each dtype of NumPy, and `np.generic` for each scalar, not their own classes.
+        For `np.dtype("<f4")` it is `np.dtype`, and for `np.float32(1)` it is `np.generic`, as each dtype and each kind
+        of scalar has a class of its own.
         """
         kind = next((each for each in (np.dtype, np.generic) if isinstance(value, each)), type(value))
         dtype: Any = value if kind is np.dtype else value.dtype if kind is np.generic else None

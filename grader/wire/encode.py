@@ -59,16 +59,17 @@ class Encoder(PlainEncoder):
         return not (conj or neg) or can_be_lazy(value.dtype, conj, neg)
 
     def _cpu_view(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
-        """Return a CPU tensor over the memory of an accelerator tensor, and its device.
+        """Return a CPU tensor over the memory of an accelerator tensor, and the device's name.
 
-        For any other tensor, return None.
+        The name is "sim:1", for example. For any other tensor, return None.
         """
         return self._accelerator.to_host(tensor) if self._accelerator is not None else None
 
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
         """Write the rows of all tensors and arrays, and return the blocks of memory to send.
 
-        Each None in `rows` is replaced by the row of its tensor or array.
+        Each None in `rows` is replaced by the row of its tensor or array. For `torch.zeros(2)` that is
+        `["tensor", "float32", [2], [1], 0, 0, 0, 8, 0]`, as `Decoder._tensor` reads it.
 
         Returns:
             The number and the bytes of each block that is new, or that changed since it arrived.
@@ -109,9 +110,10 @@ class Encoder(PlainEncoder):
         return sent
 
     def _known_spans(self) -> list[tuple[int, int, int | None, Any]]:
-        """Return the address range of each known block whose storage was not moved or resized.
+        """Return the address ranges of the blocks that both processes have.
 
-        Each is a tuple of start, end, block number and None, as `_merge_ranges` takes it.
+        A tensor in such a range is on that block, and gets no new one. Blocks whose storage was moved or resized are
+        left out. Each range is a tuple of start, end, block number and None, as `_merge_ranges` takes it.
         """
         blocks, moved = self._table.blocks, set()
         for (number, start, nbytes), storage in self._table.storages.items():
@@ -137,9 +139,10 @@ class Encoder(PlainEncoder):
         return row
 
     def _merge_ranges(self, spans: list[tuple[int, int, int | None, Any]]) -> list[tuple[int, int, bool]]:
-        """Merge overlapping address ranges into blocks.
+        """Merge overlapping address ranges into blocks, so that shared memory is sent once.
 
-        Each block is returned as its start, its number, and True if it is new. New blocks are added to the table.
+        Two new ranges 1000 to 1064 and 1032 to 1096 become the block `(1000, 0, True)`: its start, its number, and True
+        as it is new. New blocks are added to the table.
 
         Args:
             spans: tuples of start, end, the number of a known block or None, and a new tensor or array or None.
@@ -171,10 +174,10 @@ class Encoder(PlainEncoder):
 
 
 def can_be_lazy(dtype: torch.dtype, conj: bool, neg: bool) -> bool:
-    """Return whether PyTorch can compute the values of a lazy view of a dtype.
+    """Return whether PyTorch can read a lazily conjugated or negated view of a dtype.
 
-    Such a view is conjugated or negated only when it is read. For some dtypes PyTorch makes such a view, but
-    `resolve_conj` or `resolve_neg` raises on it.
+    It makes some views whose values `resolve_conj` or `resolve_neg` cannot compute. A conjugate view of complex64 can
+    be read, and a negative view of float32; a negative view of int64 cannot.
 
     Args:
         dtype: the dtype of the view.

@@ -85,9 +85,9 @@ def note_facts(tensor: torch.Tensor, facts: TensorFacts) -> None:
 
 
 def to_row(facts: TensorFacts) -> dict[str, Any]:
-    """Return the facts of a tensor as a dict for JSON, by field name.
+    """Return the facts that distinguish a tensor from a plain CPU tensor, as a dict for JSON.
 
-    Facts that a plain CPU tensor has, too, are left out.
+    A CPU tensor that requires a gradient becomes `{"requires_grad": True}`.
     """
     return {name: value for name, value in asdict(facts).items() if value != getattr(_NONE, name)}
 

@@ -50,6 +50,8 @@ class Budget:
     def subtract(self, tree_bytes: int, data_bytes: int) -> None:
         """Subtract the size of a message from what is left.
 
+        A byte of the tree counts 16 times, as Python's objects take so much more memory than their JSON.
+
         Raises:
             TooMuch: the message is larger than what is left.
         """
@@ -73,7 +75,10 @@ class Caps:
     """Of one tensor or array whose elements share memory, for instance by strides of 0."""
 
     def most_bytes(self, memory: int) -> int:
-        """Return the largest size in bytes that a contiguous copy of one tensor may have.
+        """Return the largest size in bytes that a tensor with this memory may claim to have.
+
+        A tensor from `expand` has more elements than memory. Over 4 bytes of memory it may have 64 MiB, which a
+        contiguous copy of it takes.
 
         Args:
             memory: the size in bytes of the tensor's memory; an expanded tensor has more elements than fit into it.
@@ -95,6 +100,9 @@ _TOO_LARGE = "a value is too large or too deep"
 
 def ordered_by_nesting(rows: Sequence[list[Any]], changed: Sequence[int], caps: Caps) -> list[int]:
     """Return the numbers of changed rows and of all rows that they contain, inner ones first.
+
+    Containers are built in this order. In `[["list", ["ref", 1], 7], ["tuple", 5]]` row 0 contains row 1, so that the
+    order is `[1, 0]`.
 
     Args:
         rows: every row of the message.
@@ -137,6 +145,8 @@ def ordered_by_nesting(rows: Sequence[list[Any]], changed: Sequence[int], caps: 
 
 def _references(row: list[Any], count: int, step: int = 1) -> list[int]:
     """Return the numbers of the rows that a container's row refers to.
+
+    For `["dict", ["ref", 1], ["ref", 3]]` they are `[1, 3]`, and with a `step` of 2 `[1]`, the key.
 
     Args:
         row: the row of the container.
@@ -264,7 +274,11 @@ class Channel:
 
 
 def pack_messages(messages: Sequence[tuple[dict[str, Any], list[Any]]]) -> tuple[dict[str, Any], list[Any]]:
-    """Join several messages, each a tree and its data, into one message, and return it."""
+    """Join several messages, each a tree and its data, into one message.
+
+    The replies of several timed calls are sent so. Messages with 8 and 4 bytes of data have the tree
+    `{"parts": [first tree, second tree], "sizes": [8, 4]}`.
+    """
     sizes = [sum(map(len, data)) for _, data in messages]
     return {"parts": [tree for tree, _ in messages], "sizes": sizes}, [block for _, data in messages for block in data]
 
@@ -324,8 +338,8 @@ def parse_tree(text: bytes, caps: Caps) -> dict[str, Any]:
 
 
 def _most_values(text: bytes) -> int:
-    """Return an upper bound of the number of values in JSON text.
+    """Return how many values JSON text may have at most, without the outermost one.
 
-    It is the number of commas and opening brackets.
+    `{"a":[1,2]}` may have 3: the number of its commas and opening brackets.
     """
     return text.count(b",") + text.count(b"[") + text.count(b"{")

@@ -47,7 +47,10 @@ def alias_for_trials(array: Array) -> Array:
 
 
 def dense_strides(array: Array) -> tuple[int, ...]:
-    """Return the strides of a C-contiguous array of the same shape, in bytes."""
+    """Return the strides of a C-contiguous array of the same shape, in bytes.
+
+    For float32 of shape (2, 3) they are `(12, 4)`.
+    """
     strides, step = list[int](), array.itemsize
     for size in reversed(array.shape):
         strides.insert(0, step)
@@ -78,7 +81,8 @@ class MemoryBlock:
 def byte_range(offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:
     """Return the byte offsets at which a view begins and ends.
 
-    The end is the offset of the byte after the last one. For an empty view, both are equal.
+    At offset 8, shape (2, 3) with strides (12, 4) and elements of 4 bytes returns `(8, 32)`. For an empty view, both
+    are equal.
 
     Args:
         offset: the offset of the first element, in bytes.
@@ -121,13 +125,14 @@ def address_range(value: torch.Tensor | Array) -> tuple[int, int]:
 def check_layout(shape: Any, strides: Any, offset: Any, unit: int, itemsize: int, nbytes: int, caps: Caps) -> None:
     """Raise `ProtocolError` for a layout with an element outside its memory.
 
-    The check computes with Python's integers, which do not overflow.
+    Shape [2, 3] and strides [3, 1] of float32 need 24 bytes, and are refused with 20. The check computes with Python's
+    integers, which do not overflow.
 
     Args:
         shape: the shape, as another process sent it.
         strides: the strides, in units, as another process sent them.
         offset: the offset, in units, as another process sent it.
-        unit: bytes of a unit.
+        unit: the bytes of a unit: 1 for an array, and the size of an element for a tensor.
         itemsize: bytes of an element.
         nbytes: the size of the memory.
         caps: the limits on one message.

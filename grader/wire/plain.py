@@ -15,10 +15,10 @@ PLAIN: set[type] = {type(None), bool, int, float, str}
 
 
 class TaggedType(NamedTuple):
-    """A type whose values are written as a list with a tag.
+    """A type whose values are lists with a tag, as `1 + 2j` is `["complex", 1.0, 2.0]`.
 
     Attributes:
-        tag: the first item of the list.
+        tag: the first item of the list, such as "complex".
         write: a function that returns the other items of the list for a value.
         read: a function that returns the value of these items, which may be anything.
     """
@@ -42,7 +42,9 @@ KINDS: Mapping[type, TaggedType] = {
 
 
 class Tags:
-    """Values as lists that begin with a tag.
+    """Turns values such as `1 + 2j` into lists that begin with a tag, and back.
+
+    `1 + 2j` becomes `["complex", 1.0, 2.0]`.
 
     Args:
         kinds: the tag of each type, with the functions that write and read its values.
@@ -57,13 +59,16 @@ class Tags:
         self._readers = {kind.tag: kind.read for kind in kinds.values()}
 
     def kind_of(self, value: Any) -> type | None:
-        """Return the type that selects the tag of a value; None for a value without a tag."""
+        """Return the type whose tag a value gets in a message; None for a value without a tag.
+
+        For `1 + 2j` it is `complex`.
+        """
         return type(value) if type(value) in self._kinds else None
 
     def to_plain(self, value: Any) -> list[Any] | None:
         """Return a value as a list that begins with the tag of its type.
 
-        For a value without a tag, return None.
+        `1 + 2j` becomes `["complex", 1.0, 2.0]`. For a value without a tag, return None.
         """
         if (known := self.kind_of(value)) is None:
             return None
@@ -71,7 +76,9 @@ class Tags:
         return [kind.tag, *kind.write(value)]
 
     def from_plain(self, tag: Any, *rest: Any) -> Any:
-        """Return the value that `to_plain` turned into a list: a tag and the items that follow it.
+        """Return the value that `to_plain` turned into a tag and the items that follow it.
+
+        `from_plain("complex", 1.0, 2.0)` returns `1 + 2j`.
 
         Raises:
             ProtocolError: there is no such tag, or no value with these items.

@@ -39,7 +39,7 @@ class ObjectTable:
 def nested_values(value: Any) -> Iterator[Any]:
     """Yield a value and all values in it, at any depth.
 
-    Lists, tuples, sets and dicts have values in them.
+    `[1, {"a": (2,)}]` yields the list, 1, the dict, "a", the tuple and 2.
     """
     yield value
     items = [*value, *value.values()] if isinstance(value, dict) else value
@@ -50,6 +50,8 @@ def nested_values(value: Any) -> Iterator[Any]:
 
 def block_offsets(sizes: Sequence[int]) -> list[int]:
     """Return the offset of each block in the data of a message, and last the total size.
+
+    Sizes of 100 and 64 bytes return `[0, 128, 192]`, as blocks begin at multiples of 64.
 
     Args:
         sizes: the sizes of the blocks, in bytes.
@@ -62,7 +64,10 @@ def block_offsets(sizes: Sequence[int]) -> list[int]:
 
 
 def padded_blocks(parts: Sequence[memoryview]) -> list[memoryview | bytes]:
-    """Return the blocks of a message, each with zeros up to a multiple of `ALIGNMENT`."""
+    """Return the blocks of a message, each with zeros up to a multiple of 64 bytes.
+
+    A block of 100 bytes is followed by one of 28 zeros.
+    """
     blocks: list[memoryview | bytes] = []
     for part in parts:
         blocks.append(part)

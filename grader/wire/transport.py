@@ -31,9 +31,9 @@ class ChannelClosed(Exception):
 
 
 def patience_until(moment: float) -> Patience:
-    """Return a function that returns the seconds to wait next, until a deadline.
+    """Return a function that ends a wait at a deadline.
 
-    From the deadline on, the function raises `TimeoutError`.
+    Each call of it returns the seconds to wait next, at most 0.5. From the deadline on, it raises `TimeoutError`.
 
     Args:
         moment: the deadline, by the monotonic clock.

@@ -100,7 +100,10 @@ class PlainModules(OwnModules):
         sys.meta_path.insert(0, AbsentPackages(self._packages))
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the statements of a module one by one; part of the protocol of loaders."""
+        """Run the statements of a module one by one; part of the protocol of loaders.
+
+        So a statement that needs a forbidden package is left out alone, and the others run.
+        """
         path = self.get_filename(module.__name__)
         tree = ast.parse(self.get_data(path), path)
         compile(tree, path, "exec", dont_inherit=True)  # what is wrong with the file as a whole
@@ -138,7 +141,10 @@ class PlainModules(OwnModules):
 
 
 def _with_split_imports(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements; split `import a, b` into one statement for each module."""
+    """Yield the statements; split `import a, b` into one statement for each module.
+
+    So `import torch, math` still binds `math` if `torch` is forbidden.
+    """
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (ast.copy_location(ast.Import([alias]), node) for alias in node.names)
@@ -147,9 +153,9 @@ def _with_split_imports(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _future_flags(node: ast.stmt) -> int:
-    """Return the compiler flags that an import from `__future__` sets.
+    """Return the compiler flags that an import from `__future__` sets; else 0.
 
-    The flags hold for later statements. Any other statement has the flags 0.
+    Later statements are compiled with these flags, as each statement is compiled by itself.
     """
     if not isinstance(node, ast.ImportFrom) or node.module != "__future__":
         return 0
@@ -160,7 +166,10 @@ def _future_flags(node: ast.stmt) -> int:
 
 
 def _bound_names(node: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement binds in its module."""
+    """Yield the names that a statement binds in its module.
+
+    `import a.b` binds `a`, `from a import b as c` binds `c`, and `def f(): y = 1` binds `f`.
+    """
     if isinstance(node, ast.Import | ast.ImportFrom):
         for alias in node.names:
             yield alias.asname or alias.name.partition(".")[0]

@@ -47,10 +47,10 @@ _PLAIN = (int, float, complex, str, list, tuple, dict, type(None))
 
 
 def take_spans() -> list[list[Any]]:
-    """Return the spans of virtual time as rows of `rows_of`, and delete the spans.
+    """Return what the simulated accelerator did since the last call, and forget it.
 
-    So each call returns the spans since the call before. If there are more than `_MOST_SPANS`, the rest is discarded.
-    Without a simulated accelerator the list is empty.
+    Each row is a span of virtual time, such as a kernel or a copy, as `rows_of` describes it. At most 4000 rows are
+    returned, and the rest is discarded. Without a simulated accelerator the list is empty.
     """
     machine = machine_or_none()
     if machine is None:
@@ -100,7 +100,8 @@ def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any
 def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
     """Call a module and `backward`, and find the parameters that get no gradient.
 
-    `backward` starts at the sum of the squared result. A gradient of zeros alone counts as no gradient.
+    `[2, True, ["weight"]]` says that one of two parameters, `weight`, gets none. `backward` starts at the sum of the
+    squared result. A gradient of zeros alone counts as no gradient.
 
     Returns:
         The number of trainable parameters, whether the result requires a gradient, and the names of the parameters
@@ -178,9 +179,9 @@ def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, ba
 def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[torch.Tensor | None]]:
     """Call a function; return its result and the gradients of its positional arguments.
 
-    Each argument that is a tensor of a floating-point or complex dtype is replaced by a copy that requires a gradient.
-    The gradients are those of `result.sum()`. The gradient is None for any other argument, and for one that the result
-    does not depend on.
+    For `a * b` of `torch.ones(2)` and 3, the gradients are `[tensor([3., 3.]), None]`: those of `result.sum()`. A
+    tensor of a floating-point or complex dtype is replaced by a copy that requires a gradient. The gradient is None for
+    any other argument, and for one that the result does not depend on.
     """
     # New leaves, so that the gradients are those of this call, and nothing is added to a tensor of the check's.
     fresh = [_with_gradient(arg) for arg in args]

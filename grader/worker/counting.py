@@ -53,7 +53,8 @@ _ESCAPES = {name: name for name in ("tolist", "numpy", "item", "data_ptr", "appl
 def count_costs(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Call a function with gradients off, and return its result and its costs.
 
-    The costs are a dict by the names of `check.costs.Counts`.
+    For `x * 2` with three elements the costs have `{"ops": {"mul": 1}, "bytes": 12, "peak": 12}`, and the other counts
+    that `check.costs.Counts` names.
 
     Args:
         function: the student's function.
@@ -90,9 +91,11 @@ def count_costs(function: Callable[..., Any], args: list[Any], kwargs: dict[str,
 
 
 def rows_of(spans: Sequence[Span]) -> list[list[Any]]:
-    """Return a row for each span of virtual time.
+    """Turn spans of virtual time, such as kernels and copies, into rows that can be sent.
 
-    A row has the name, place, start, end, stream, unit, bytes and shapes of a span.
+    A row has the name, place, start, end, stream, unit, bytes and shapes of a span:
+
+        ["add", "0", 0.0, 2e-06, 0, "kernels", 12, [[3]]]
     """
 
     def row(one: Span) -> list[Any]:

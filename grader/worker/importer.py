@@ -102,7 +102,7 @@ class OwnModules(SourceLoader):
     def _file_of(self, fullname: str) -> str:
         """Return the path of a module's file, relative to the folder.
 
-        "" if the submission has no such file.
+        `model.layers` has "model/layers.py" or "model/layers/__init__.py"; "" if the submission has no such file.
         """
         place = fullname.replace(".", "/")
         return next((file for file in (f"{place}/__init__.py", f"{place}.py") if file in self._files), "")

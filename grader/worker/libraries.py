@@ -32,7 +32,10 @@ class Libraries:
     # -- of the server, before any worker is forked -------------------------------------------------------------------
 
     def check_machine(self) -> None:
-        """Exit if a forked child cannot run operations of the libraries on this machine."""
+        """Do nothing: a forked child can run the standard library on any machine.
+
+        With PyTorch, exit if a forked child cannot run an operation.
+        """
 
     def preload(self) -> None:
         """Import what student code needs, once and not in each worker."""
@@ -43,10 +46,16 @@ class Libraries:
         site.sethelper()
 
     def preload_devices(self) -> None:
-        """Import the modules of a simulated accelerator that are quick to import."""
+        """Do nothing: without PyTorch, a worker has no simulated accelerator.
+
+        With PyTorch, import the modules of one that are quick to import.
+        """
 
     def prepare_devices(self) -> None:
-        """Import all modules that a simulated accelerator needs."""
+        """Do nothing: without PyTorch, a worker has no simulated accelerator.
+
+        With PyTorch, import all modules that one needs.
+        """
 
     # -- of a worker --------------------------------------------------------------------------------------------------
 
@@ -98,10 +107,7 @@ class Libraries:
             raise ValueError(f"there is no device {mode!r} without PyTorch")
 
     def record_import(self) -> None:
-        """Record the state that the import of the submission has changed.
-
-        Do nothing in a worker without PyTorch.
-        """
+        """Do nothing: without PyTorch, `seed` restores no state that an import may have changed."""
 
     def seed(self, number: int) -> None:
         """Seed all generators that student code draws from."""

@@ -107,9 +107,10 @@ def _confine_and_serve(channel: Channel, sandbox: Sandbox, wanted: StartWorker, 
 def _warning_line(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
-    """Return a warning as one marked line.
+    """Return a warning as one line that begins with a mark, the character U+001E.
 
-    By the mark, a report can tell the warning from what the student printed.
+    By the mark, a report can tell the warning from what the student printed. Behind it the line is, for example,
+    "double.py:3: UserWarning: careful".
     """
     del line
     return f"{WARNED}{filename}:{lineno}: {category.__name__}: {' '.join(str(message).split())}\n"
@@ -211,8 +212,8 @@ class LoadedModule:
     def answer(self, frame: Frame) -> Reply:
         """Do what a request asks, and return the reply.
 
-        An exception of student code is part of the reply. Objects that the check process has dropped are forgotten
-        first.
+        `do` in its tree is "load", for example, or "call" with a function and its arguments as the values. An exception
+        of student code is part of the reply. Objects that the check process has dropped are forgotten first.
         """
         do, libraries = frame.tree["do"], self._libraries
         libraries.begin_request(timed=do in _TIMED)
@@ -266,8 +267,8 @@ class LoadedModule:
     def _encode_object(self, value: Any) -> list[Any]:
         """Return the list that stands for an object of this process in a message.
 
-        It has the word "proxy", the object's number and the name of its type. An object without a number gets one, and
-        is kept under it.
+        For a layer it is `["proxy", 1, "Linear"]`: its number and the name of its type. An object without a number gets
+        one, and is kept under it.
         """
         number = self._numbers.get(id(value))
         if number is None:
@@ -277,6 +278,9 @@ class LoadedModule:
 
     def _object_of(self, kind: str, *place: Any) -> Any:
         """Return the object that a request names, by its number or by a module and a name.
+
+        `_object_of("name", "student", "total")` returns the student's function `total`, and `_object_of("proxy", 1)`
+        the object that `_encode_object` gave the number 1.
 
         Args:
             kind: "proxy" for an object with a number; any other word for one with a name.
@@ -294,8 +298,8 @@ class LoadedModule:
         """Write the files of a submission into the empty folder, and import its module.
 
         Returns:
-            The public names of the module, each "callable" or "value", and the statements that were left out; see
-            `absent`.
+            The public names of the module as a dict, such as `{"total": "callable", "RATE": "value"}`; and the
+            statements that were left out because they need a forbidden package, see `absent`.
         """
         tree, start = frame.tree, 0
         files: dict[str, bytes] = {}
@@ -335,10 +339,11 @@ class LoadedModule:
         self._spaces[f"probe:{name}"] = module
 
     def _run_prepared_calls(self, frame: Frame, function: Any) -> Reply:
-        """Make the prepared timed calls, and return their replies as one reply.
+        """Call a function with arguments that were sent before, so that only the calls are timed.
 
-        The arguments of the calls came with the last request `prepare`. If the frame has elements of new inputs, they
-        are first written into these arguments. If `in_place` is true in the frame, each reply has the arguments, too.
+        The arguments came with the last request `prepare`. If the frame has elements of new inputs, they are first
+        written into these arguments. Return the replies of all calls as one reply; if `in_place` is true in the frame,
+        each has the arguments, too.
 
         If `hold` is true in the frame, make only the first call, keep its result for a request of `results`, and return
         an empty reply.
@@ -415,9 +420,10 @@ def _flush_output() -> None:
 
 
 def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -> dict[str, Any]:
-    """Return an exception as a dict for JSON.
+    """Return what the check process needs to know of an exception, as a dict for JSON.
 
-    The dict has its type, its nearest builtin type, its shortened text, and the student's lines.
+    It has, for example, `"type": "LinAlgError"`, `"builtin": "RuntimeError"` as the nearest type of Python's own, the
+    shortened text, and the student's lines of the traceback, such as `["double.py", 3, "double", "return x.sume()"]`.
 
     Args:
         error: the exception.
@@ -449,7 +455,10 @@ def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -
 
 
 def _note_signature(error: TypeError, function: Any) -> None:
-    """Store the signature of a function as text in the TypeError that its call raised."""
+    """Store the signature of a function in the TypeError of its call, for the message.
+
+    It is text, such as "(x, y=0)".
+    """
     with contextlib.suppress(TypeError, ValueError):  # some functions of C have none
         error.__dict__["_signature"] = _cut_text(str(inspect.signature(function)))
 

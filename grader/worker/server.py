@@ -49,9 +49,13 @@ class _Spare(NamedTuple):
 
 
 class _Assignment(NamedTuple):
-    """The lane of a worker, the lane's socket, and whether the worker outlives an exercise that takes too long.
+    """What the server knows of a worker that works for a lane, which is one check process.
 
-    `together` is how many bytes its processes may have together; 0 if that is not counted.
+    Attributes:
+        lane: the number of the lane.
+        status: the lane's socket for this worker.
+        spared: True if the worker outlives an exercise that takes too long.
+        together: the bytes that its processes may have together; 0 if that is not counted.
     """
 
     lane: int
@@ -89,7 +93,11 @@ def run(host: int, reached: start_messages.Launched, libraries: Libraries) -> No
 
 
 def _sandbox_of(reached: start_messages.Launched) -> Sandbox:
-    """Return the sandbox for the confinement that the launcher reached."""
+    """Return the sandbox of the level that the launcher reached on this machine.
+
+    It is `Full` with namespaces, `Reduced` with Landlock and filters of system calls, or `Sandbox`, which only has
+    limits.
+    """
     if reached.proc is not None:
         return Full(reached.proc)
     return Reduced(reached.readable, reached.listed) if reached.readable else Sandbox()

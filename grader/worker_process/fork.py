@@ -167,7 +167,7 @@ class _Forked(WorkerProcess):
     _lost_server: bool = False
 
     def enter_group(self) -> None:
-        """Make sure that the worker is in its control group.
+        """Make sure that the worker is in its control group, which limits its memory.
 
         Call this before a submission is sent to the worker.
         """

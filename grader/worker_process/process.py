@@ -135,7 +135,8 @@ class WorkerProcess:
     def _interrupted_stack(self) -> Any:
         """Interrupt student code whose time is over, and return where it was.
 
-        The place is the stack that the worker sends; None if the worker sends no stack.
+        A message can then name the line. The result is the worker's description of the exception `TimeIsOver`, with the
+        lines of its traceback; None if the worker sends none.
         """
         if not _HAS_SIGNALS:
             return None
@@ -181,10 +182,10 @@ class WorkerProcess:
             raise WorkerLost(Verdict.OVER_LIMIT, text)
 
     def _await_loss(self, what: str) -> WorkerLost:
-        """Wait a moment for the worker to end, and return an error with the reason.
+        """Wait a moment for a lost worker to end, and return an error that says why it ended.
 
-        The reason is its memory, a file that it wrote, its time, or a crash. For too much output, the error is raised
-        instead.
+        Its text is, for example, "your `total` used more than 512 MB of memory". For too much output, the error is
+        raised instead.
         """
         # The order matters. A flood of output or a lack of memory may end a process in many ways, with any status;
         # those are examined first, because they say more than a signal does.
@@ -247,9 +248,10 @@ class WorkerProcess:
         return waited
 
     def last_clocks(self) -> tuple[float, float, float] | None:
-        """Return the last readings of the worker's clocks; None before the first reading.
+        """Return the last readings of the worker's clocks, which are needed once it is gone.
 
-        They are the time of the last call of `cpu_s`, what it returned, and what the last call of `waited_s` returned.
+        They are the time of the last call of `cpu_s`, what it returned, and what the last call of `waited_s` returned;
+        None before the first reading.
         """
         return None if self._last_look is None else (*self._last_look, self._waited)
 

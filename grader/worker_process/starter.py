@@ -64,7 +64,8 @@ class Starter:
     def new_folder_and_output(self) -> tuple[Path, Path]:
         """Make an empty folder and an output file for a worker, and return both paths.
 
-        The file is outside of the folder.
+        They are `w0` and `w0.out` in the private folder for the first worker. The file is outside of the worker's
+        folder.
         """
         # The output lies outside of the folder, which student code may fill and empty as it likes.
         name = f"w{next(self._numbers)}"
@@ -75,9 +76,9 @@ class Starter:
 
     @contextmanager
     def pause_others(self, worker: WorkerProcess | None) -> Iterator[None]:
-        """Pause all other workers with submissions while the `with` block runs.
+        """Pause all other workers with submissions, so that they do not disturb a measurement.
 
-        Afterwards, kill those that used CPU time in spite of the pause.
+        They are paused while the `with` block runs. Afterwards, kill those that used CPU time in spite of the pause.
 
         Args:
             worker: the worker that is not paused; None to pause all.

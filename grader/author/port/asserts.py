@@ -33,8 +33,8 @@ _PLACES = 7
 def convert_to_pytest(text: str) -> str:
     """Return a test file with the asserts of `unittest` and nose in pytest's form.
 
-    The code of `setUp` is put into each test. An assert without a form in pytest stays, and is reported as unknown in a
-    check file.
+    `self.assertEqual(f(1), 2)` becomes `assert f(1) == 2`. The code of `setUp` is put into each test. An assert without
+    a form in pytest stays, and is reported as unknown in a check file.
 
     Args:
         text: the text of a file of tests.
@@ -79,9 +79,10 @@ def convert_to_pytest(text: str) -> str:
 
 
 def _called_inside(call: ast.Call, self_names: dict[int, str], source: CheckSource) -> tuple[str, str] | None:
-    """Return the lines of a `with` block that replaces a call such as `assertRaises(ValueError, f, 1)`.
+    """Return the lines of a `with` block that replaces a call of `assertRaises`.
 
-    In the block the call of `f` is one of student code. Return None for any other call.
+    For `assertRaises(ValueError, f, 1)` they are "with pytest.raises(ValueError):" and "f(1)", so that the call of `f`
+    is one of student code. Return None for any other call.
     """
     name = _assert_name(call, self_names, source)
     function = _RAISES.get(name) or (source.import_path(call) if source.import_path(call) in _RAISES.values() else "")
@@ -114,7 +115,9 @@ def _methods(tree: ast.Module) -> Iterator[tuple[str, Function]]:
 
 
 def _assert_name(call: ast.Call, self_names: dict[int, str], source: CheckSource) -> str:
-    """Return the name of a `unittest` or nose assert, such as "Equal"; "" for any other call.
+    """Return the name of a `unittest` or nose assert; "" for any other call.
+
+    It is "Equal" for `self.assertEqual(1, 2)`, and for nose's `assert_equal(1, 2)`.
 
     Args:
         call: the call.
@@ -163,6 +166,8 @@ class _ErrorRenamer(ast.NodeTransformer):
 def _as_assert(name: str, call: ast.Call, caught: Collection[str]) -> ast.Assert | None:
     """Return a `unittest` assert as an `assert` statement; None if it has no such form.
 
+    `self.assertIn(1, x)` becomes `assert 1 in x`.
+
     Args:
         name: the name of the assert, such as "Equal".
         call: the call that makes it.
@@ -210,8 +215,8 @@ def _call_of(function: str, *args: ast.expr, **words: ast.expr) -> ast.expr:
 def _with_setups(text: str) -> str:
     """Return a test file in which each test method begins with the code of `setUp`.
 
-    What `setUp` stores as an attribute of `self` becomes a local variable of the test. A class stays as it is if one of
-    its methods already has a variable with the name of such an attribute.
+    What `setUp` stores as an attribute of `self` becomes a local variable of the test: `self.x = 1` becomes `x = 1`. A
+    class stays as it is if one of its methods already has a variable with the name of such an attribute.
     """
     tree, edits = ast.parse(text), Edits(text)
     for node in ast.walk(tree):

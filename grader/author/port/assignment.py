@@ -183,7 +183,7 @@ class Assignment:
     ) -> str:
         """Add a test under a unique function name, and return that name.
 
-        The function name is made from the test's name in the notebook.
+        A test "q1" of the notebook is named `test_q1`, and a second one of this name `test_q1_2`.
 
         Args:
             name: the name in the notebook.
@@ -214,7 +214,10 @@ class Assignment:
         return "\n\n".join(self._given)
 
     def names_in_starter(self) -> set[str]:
-        """Return the names that are bound only by code which students get as it is."""
+        """Return the names that students get and do not write.
+
+        They are bound by code which students get as it is, and by no solution.
+        """
         given = {name for item in top_statements(self.given_code(), with_parameters=False) for name in item.binds}
         return given - self.solved
 
@@ -222,7 +225,7 @@ class Assignment:
         """Return a title for the check of each test, by the name of the test.
 
         It is the heading of its question, or the names that the question's solution binds. Several tests with one title
-        are numbered.
+        are numbered: `{"test_q1": "Mean, test 1", "test_q1_2": "Mean, test 2"}`.
         """
         heads = {test: self._title_of(question) for test, question in self.questions.items()}
         titles, counts = dict[str, str](), Counter(heads.values())
@@ -259,7 +262,10 @@ class Assignment:
             )
 
     def _reasons_to_pass(self) -> dict[str, str]:
-        """Return why every answer passes a test, by the name of the test, for the tests of which this is certain."""
+        """Return the tests that every answer passes, each with the reason.
+
+        They are, for example, `{"test_q1": "asserts nothing"}`. Only the tests of which this is certain are among them.
+        """
         functions = {name: _as_function(name, source) for name, source in self.tests.items()}
         asserting = asserting_functions("\n\n".join([self.given_code(), *functions.values()]))
         reasons, students, items = dict[str, str](), self._students_names(), self._items()
@@ -439,7 +445,10 @@ def _syntax_problem(text: str) -> str:
 
 
 def number_of(points: object) -> Fraction | None:
-    """Return points as a number; None for a value that is not a number."""
+    """Return points as a number; None for a value that is not a number.
+
+    "2.5" becomes `Fraction(5, 2)`.
+    """
     try:
         return Fraction(str(points)).limit_denominator(100)
     except ValueError:
@@ -447,7 +456,10 @@ def number_of(points: object) -> Fraction | None:
 
 
 def _divide_at_docstring(source: str) -> tuple[list[str], str]:
-    """Return the lines of the docstring with which source begins, and the rest; [] without one."""
+    """Divide the source of a test into the lines of its docstring and the rest.
+
+    Without a docstring, return [] and the whole source.
+    """
     tree = ast.parse(source)
     if ast.get_docstring(tree) is None:
         return [], source
@@ -464,7 +476,7 @@ def _as_function(name: str, source: str) -> str:
 def _names_used(text: str) -> set[str]:
     """Return the names that Python source uses and does not define.
 
-    Names of builtins are among them, since a student's function may be called `sum`.
+    `y = sum(x)` uses `{"sum", "x"}`. Names of builtins are among them, since a student's function may be called `sum`.
     """
     nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
     own = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}

@@ -17,7 +17,10 @@ _RAISES = "raise NotImplementedError  # TODO"
 
 
 class SolutionCell:
-    """A cell with a solution, divided by the marks of otter and nbgrader; without marks all of it is the solution.
+    """A cell with a solution, divided into what students write and what they get.
+
+    A line belongs to the solution if it stands between `# BEGIN SOLUTION` and `# END SOLUTION`, or ends with
+    `# SOLUTION`. Without such marks of otter and nbgrader, all of the cell is the solution.
 
     Attributes:
         code: the code without marks.
@@ -74,6 +77,11 @@ _COMPOUND = (ast.For, ast.While, ast.If, ast.With, ast.Try)
 def _skeleton(lines: Sequence[str], marked: Sequence[bool]) -> str:
     """Return a function, class or loop with a TODO in place of each run of solution lines.
 
+    Of a function whose only line outside of the solution is `def f(x):`, this is:
+
+        def f(x):
+            raise NotImplementedError  # TODO
+
     Return "" if students have no part of it: nothing is marked, a marked line is outside of blocks, or what is not
     marked is another statement.
 
@@ -103,7 +111,10 @@ def _skeleton(lines: Sequence[str], marked: Sequence[bool]) -> str:
 
 
 def without_marks(source: str) -> str:
-    """Return a cell of text or code without the lines that begin and end a solution."""
+    """Return a cell without the marks of a solution, such as a line `# BEGIN SOLUTION`.
+
+    `x = 1  # SOLUTION` becomes `x = 1`.
+    """
     return "\n".join(_LINE.sub("", line) for line in source.split("\n") if not _REGION.match(line)).strip()
 
 
@@ -122,7 +133,10 @@ LONGEST_HEADING = 60
 
 
 def mark_scheme(markdown: str) -> str:
-    """Return what a cell of a task says only to those who grade it; "" if it says nothing to them."""
+    """Return what a cell of a task says only to those who grade it.
+
+    It is the text between `# BEGIN MARK SCHEME` and `# END MARK SCHEME`; "" without these.
+    """
     return "\n".join(found.strip() for found in _SCHEME.findall(markdown))
 
 
@@ -132,9 +146,10 @@ def pictures_in(markdown: str) -> list[str]:
 
 
 def heading_of(markdown: str) -> str:
-    """Return the first heading in a cell of Markdown, without its points and marks of emphasis.
+    """Return the first heading in a cell of Markdown, as a title.
 
-    Return "" if the cell has no heading, or a heading that is too long for a title.
+    `## Question 2: the **mean** (3 points)` becomes "Question 2: the mean". Return "" if the cell has no heading, or
+    one that is too long for a title.
     """
     rows = markdown.split("\n")
     heading = next((found[1] for row in _heading_rows(rows) if (found := _HEADING.match(rows[row]))), "")
@@ -174,9 +189,10 @@ def _heading_rows(rows: Sequence[str]) -> Iterator[int]:
 def question_lines(markdown: str) -> list[str]:
     """Return the words of a question as the lines of a rule.
 
-    Prose is joined into one line. Each item, and each line of a formula, of a table or of code, is a line of its own:
-    an item begins with "- " or with its number, and the others begin with two blanks. Pictures, headings above other
-    text, and marks of emphasis are left out.
+    The rows `## Mean`, `Return the **mean**`, `of x.` and `* not the sum` become two lines, "Return the mean of x." and
+    "- not the sum". Prose is joined into one line, and each item is a line of its own. So is each line of a formula, of
+    a table or of code, which begins with two blanks. Pictures, headings above other text, and marks of emphasis are
+    left out.
 
     Args:
         markdown: a cell of the question.

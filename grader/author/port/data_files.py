@@ -25,7 +25,7 @@ _DATA = r"[\w-][\w.-]*(/[\w-][\w.-]*)*"
 def files_read(text: str) -> list[str]:
     """Return the names of the files that Python source opens by a string literal.
 
-    Each name is returned once, without "./".
+    `pd.read_csv("./rows.csv")` reads `["rows.csv"]`. Each name is returned once.
     """
     source = CheckSource(ast.parse(text))
     calls = [node for node in source.nodes if isinstance(node, ast.Call) and reads_file(source, node)]
@@ -102,7 +102,10 @@ def holds_text(content: bytes) -> bool:
 
 
 def literals_for_student_code(checks: str) -> str:
-    """Return the source of a list with the string literals that checks pass to student code."""
+    """Return the source of a list with the literals that checks pass to student code.
+
+    For `student.load("rows.csv", 3)` it is `['rows.csv', 3]`. Data files that they name belong to the exercise.
+    """
     calls = [node for node in ast.walk(ast.parse(checks)) if isinstance(node, ast.Call)]
     calls = [call for call in calls if ast.unparse(call.func).startswith("student.")]
     return repr([arg.value for call in calls for arg in call.args if isinstance(arg, ast.Constant)])

@@ -115,6 +115,8 @@ class _Rule:
     def rows(self, number: int, calls: Mapping[str, str]) -> list[str]:
         """Return the lines of the rule in the docstring of the starter.
 
+        A rule without words has the line "C1  `f(x, y)` TODO: write what it returns."
+
         Args:
             number: its number.
             calls: the call of each name, such as "f(x, y)".
@@ -197,13 +199,13 @@ class Port:
         self._asserting = asserting_functions(source_of_file("", plain.items))
 
     def _list_rules(self, notebook: Assignment) -> tuple[list[_Rule], dict[str, str]]:
-        """Return the rules of the task, and the name of each test's rule, such as "C2".
+        """Return the rules of the task, and the rule that each test examines.
 
         A question of a notebook is a rule if it has words. Each function and variable that no such question describes
         is a rule of its own.
 
         Returns:
-            The rules in order, and a dict with the name of a rule by the name of each test.
+            The rules in order, and a dict such as `{"test_sum": "C2"}` with the name of each test's rule.
         """
         rules, keys = dict[str | int, _Rule](), dict[str, str | int]()
         for test, names in self._used.items():
@@ -293,9 +295,10 @@ class Port:
         )
 
     def _model_answers(self, rules: Collection[str]) -> str:
-        """Return the source of the model answers to the questions that a person grades, for the reference.
+        """Return the source of the model answers to questions that a person grades.
 
-        Code that the reference already has is left out.
+        An answer in words is a line such as `C5 = "It is even."`. It stands at the end of the reference. Code that the
+        reference already has is left out.
 
         Args:
             rules: the names of the rules of these questions, in their order.
@@ -309,7 +312,7 @@ class Port:
     def _share(self, test: str) -> int:
         """Return the `share` of a check, which is a whole number.
 
-        The shares of the checks are in the ratio of the points of their tests.
+        If two tests have 1 and 1/2 points, the shares of their checks are 2 and 1.
         """
         unit = math.lcm(*(points.denominator for points in self._points.values()))
         common = math.gcd(*(int(points * unit) for points in self._points.values())) or 1
@@ -444,7 +447,8 @@ def _is_autouse(fixture: ast.AST) -> bool:
 def _with_rule(text: str, rule: str, share: int, example: str) -> str:
     """Return the source of a check with its arguments in the decorator `@check`.
 
-    They are the rule, the share unless it is 1, and the example of a call unless it is "".
+    `@check("C1")` becomes `@check("C2", share=3, try_this="f(1)")`: the rule, the share unless it is 1, and the example
+    of a call unless it is "".
     """
     more = f", share={share}" if share != 1 else ""
     more += f", try_this={json.dumps(example)}" if example else ""

@@ -44,10 +44,11 @@ def imports_data_frames(items: Sequence[TopStatement]) -> bool:
 
 
 def names_of_tables(items: Sequence[TopStatement]) -> set[str] | None:
-    """Return the names in a file whose values may be tables, or are functions that may return one by themselves.
+    """Return the names in a file whose values may be tables, or functions that may return one.
 
-    Such a value depends on a package with data frames, or on a module that is not known to have none. A function that
-    only changes a table which it is passed is not among them. Return None if any name may be one.
+    After `import pandas as pd`, `df = pd.read_csv("a.csv")` and `def g(): return df`, they are `{"df", "g"}`. The
+    values depend on a package with data frames, or on a module that is not known to have none. A function that only
+    changes a table which it is passed is not among them. Return None if any name may be one.
     """
     imports = {name: where for item in items for name, where in imported_names(item.node).items()}
     if "*" in imports:
@@ -109,7 +110,10 @@ def _uses_packages(node: ast.AST, source: CheckSource, packages: Collection[str]
 
 
 class _ProxySupport:
-    """Decides whether code uses the results of student code only in ways that a proxy supports.
+    """Decides whether a proxy supports what code does with the results of student code.
+
+    A check has a proxy in place of a student's table, which stays in the worker. `len(f(x))` and `f(x)["a"]` are
+    supported, and `f(x) + 1` is not.
 
     Args:
         source: the source of the file, for the names of packages.

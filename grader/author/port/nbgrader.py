@@ -72,6 +72,8 @@ def _add_question_by_hand(made: Assignment, marks: Mapping[str, Any], source: st
 def _add_test_cell(made: Assignment, marks: Mapping[str, Any], code: str, number: int) -> None:
     """Add the tests of a cell: its shown part, and its hidden one.
 
+    Of a cell "q1" with both parts, these are the tests `q1` and `q1_hidden`, each with half of the points.
+
     Args:
         made: the assignment.
         marks: the metadata of nbgrader.
@@ -94,8 +96,9 @@ def _add_test_cell(made: Assignment, marks: Mapping[str, Any], code: str, number
 
 
 def _visible_setup(visible: str, hidden: str) -> str:
-    """Return the visible part of a test cell without its asserts and prints.
+    """Return what the hidden part of a test cell needs of the visible part.
 
+    It is the visible part without its asserts and prints: of `x = f(1)` and `assert x > 0` it is the line `x = f(1)`.
     Return "" if the hidden part uses no variable of the visible part.
     """
     body = ast.parse(visible).body

@@ -123,8 +123,8 @@ class _OtterReader:
 def _points_of_tests(question: Mapping[str, Any], own: Mapping[str, Fraction | None]) -> dict[str, Fraction]:
     """Return the points of each test of a question by name, as otter divides them.
 
-    A question without points has one point, which is divided among its tests. If some of its tests have points, then
-    the others have none.
+    If a question has 3 points, and the test `b` has 1 of its own, then the test `a` has the other 2. A question without
+    points has one point, which is divided among its tests. If some of its tests have points, then the others have none.
 
     Args:
         question: the settings of the question.
@@ -146,7 +146,8 @@ def _points_of_tests(question: Mapping[str, Any], own: Mapping[str, Fraction | N
 def _parse_otter_test(code: str, cell: Mapping[str, Any]) -> tuple[str, Fraction | None, bool]:
     """Return the code of a test cell of otter-grader, its points, and whether it is hidden.
 
-    The points are None if the settings of the cell have none.
+    A cell with `# HIDDEN` above `double(2)`, which shows 4, becomes `("assert double(2) == 4", None, True)`. The points
+    are None if the settings of the cell have none.
     """
     config = _CONFIG.match(code)
     settings = _settings_in(f"\n{config[1]}") if config else {}
@@ -183,7 +184,11 @@ def _ends_with_call_of_other_function(body: Sequence[ast.stmt]) -> bool:
 
 
 def _equality_assert(expression: str, shown: str) -> str:
-    """Return the source of an assert that an expression has the value that the notebook shows."""
+    """Return the source of an assert that an expression has the value that the notebook shows.
+
+    `double(2)`, shown as "4", becomes `assert double(2) == 4`. `x.shape`, shown as "torch.Size([2, 3])", becomes
+    `assert tuple(x.shape) == (2, 3)`.
+    """
     if scalar := _NUMPY.fullmatch(shown.strip()):
         shown = scalar[1] or scalar[2]
     if shown == "True":
@@ -219,7 +224,8 @@ def otter_mark(source: str) -> tuple[str, str] | None:
 def _settings_in(source: str) -> dict[str, Any]:
     """Return the settings that a cell of otter-grader has as YAML; {} if it has none.
 
-    Lines with a mark, such as BEGIN TESTS, are left out.
+    The rows `# BEGIN QUESTION`, `name: q1` and `points: 2` become `{"name": "q1", "points": 2}`. Lines with a mark are
+    left out.
     """
     lines = [line for line in source.replace("```", "").splitlines() if line.strip()]
     settings = [line.removeprefix("# ") for line in lines if not _MARK.match(line.strip())]

@@ -121,8 +121,9 @@ class Tests:
     def _record_import(self, name: str, module: str, inner: str, defined: Collection[str]) -> None:
         """Record an imported name as a name or a module of the student's.
 
-        Names from libraries and from the course's helper modules are not recorded. For `*`, names that the file uses
-        and neither defines nor imports are recorded.
+        `from solution import mean as average` says that `average` is the student's `mean`. Names from libraries and
+        from the course's helper modules are not recorded. For `*`, names that the file uses and neither defines nor
+        imports are recorded.
 
         Args:
             name: the name that the import binds.
@@ -182,7 +183,8 @@ class Tests:
     def student_nodes(self, function: ast.AST) -> Iterator[tuple[ast.expr, str]]:
         """Yield the nodes in a function's body that name student code.
 
-        Each node is paired with the name that the exercise has for it.
+        Each node is paired with the name that the exercise has for it: after `from solution import mean as average`, a
+        node `average` with "mean".
         """
         nodes = list(ast.walk(function))
         own = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
@@ -275,8 +277,8 @@ class Tests:
     def _rewrite_body(self, edits: Edits, node: ast.AST, needs: Mapping[str, list[str]], prefix: str) -> None:
         """Rewrite the names of student code in a function's body.
 
-        Helpers are passed the arguments that they need. In a check file, variables that are loaded from data files are
-        read from the reference.
+        In a check file, `total(x)` becomes `student.total(x)`, and the call `helper(x)` of a helper that uses student
+        code becomes `helper(student, x)`. Variables that are loaded from data files are read from the reference.
 
         Args:
             edits: the edits of the function's source, to which these are added.
@@ -307,7 +309,11 @@ class Tests:
     # -- check files ----------------------------------------------------------------------------------------------
 
     def rewrite_for_checks(self, item: TopStatement) -> str:
-        """Return a statement rewritten for the check file; "" if nothing is left of it."""
+        """Return a statement rewritten for the check file; "" if nothing is left of it.
+
+        `def test_total():` with `assert total([1, 2]) == 3` becomes `def check_total(student):` with
+        `assert student.total([1, 2]) == 3`, below the decorator `@check("C1")`.
+        """
         node, edits = item.node, Edits(item.text)
         if all(map(self._is_seed, node.body if isinstance(node, Function) else [node])):
             return ""
@@ -348,7 +354,10 @@ class Tests:
         return edits.result()
 
     def _insert_title(self, edits: Edits, item: TopStatement, test: Function) -> None:
-        """Insert a docstring into a test that has none: its title."""
+        """Insert a docstring into a test that has none: its title.
+
+        `test_empty_input` gets the title "Empty input", unless the notebook has a title for it.
+        """
         if ast.get_docstring(test) is not None:
             return
         title = self._titles.get(item.name) or item.name.removeprefix("test").strip("_").replace("_", " ").capitalize()
@@ -378,9 +387,9 @@ class Tests:
         )
 
     def _generator_name(self, node: Function, module: str) -> str:
-        """Return the name of the variable for a generator that a function uses.
+        """Return the name of the variable for a generator that replaces a module's global one.
 
-        The generator replaces the global generator of a module.
+        It is "draws"; in a function that seeds several modules, it is "numpy_draws" for `numpy.random`, for example.
         """
         paths = {self._source.import_path(statement.value).rpartition(".")[0] for statement in ast.walk(node)
                  if isinstance(statement, ast.Expr) and self._is_seed(statement)}  # fmt: skip
@@ -389,7 +398,8 @@ class Tests:
     def _replace_seeded_draws(self, edits: Edits, node: Function) -> Iterator[tuple[ast.stmt, str]]:
         """Replace draws that follow a seed by equal draws of a new generator with that seed.
 
-        They are draws of NumPy and of `random`.
+        `np.random.seed(0)` becomes `draws = np.random.RandomState(0)`, and `np.random.rand(3)` becomes `draws.rand(3)`.
+        The draws are those of NumPy and of `random`.
 
         Yields:
             Each statement that sets such a seed, with the statement that makes the generator.
@@ -417,7 +427,10 @@ class Tests:
                 yield seed, f"{name} = {made}"
 
     def _torch_generator(self, edits: Edits, seed: ast.stmt) -> str:
-        """Return the source of a `torch.Generator` with the seed of a `torch.manual_seed(...)`."""
+        """Return the source of a generator with the seed of a `torch.manual_seed(...)`.
+
+        For `torch.manual_seed(0)` it is "torch.Generator().manual_seed(0)".
+        """
         assert isinstance(seed, ast.Expr)
         assert isinstance(seed.value, ast.Call)
         function = seed.value.func
@@ -427,8 +440,8 @@ class Tests:
     def name_in_checks(self, name: str) -> str:
         """Return the name that a function of the test file gets in the check file.
 
-        A test is renamed to `check_...`. A helper or a fixture keeps its name, with an underscore before it if the name
-        has a meaning in a check file.
+        A test `test_total` is renamed to `check_total`. A helper or a fixture keeps its name; but `rng` becomes `_rng`,
+        as it has a meaning in a check file.
         """
         if name in self.tests:
             return f"check_{name.removeprefix('test').strip('_') or 'all'}"
@@ -455,7 +468,10 @@ class Tests:
         return is_draw and not has_generator(node)
 
     def check_by_probe(self, test: TopStatement, check: TopStatement) -> str:
-        """Return the source of a check that calls a test's function in the probe file."""
+        """Return the source of a check that calls a test's function in the probe file.
+
+        Its last line is, for example, `probe.try_total(student.total)`.
+        """
         assert isinstance(test.node, Function)
         assert isinstance(check.node, Function)
         given = self._probe_parameters(test.node)
@@ -474,7 +490,8 @@ class Tests:
     def rewrite_for_probe(self, item: TopStatement) -> str:
         """Return a statement rewritten for the probe file.
 
-        There fixtures are functions that tests call.
+        `def test_empty_input():` with `assert total([]) == 0` becomes `def empty_input(total):` with the same assert.
+        Fixtures are functions there, which tests call.
         """
         node = item.node
         if not isinstance(node, Function):
@@ -509,8 +526,8 @@ class Tests:
     def name_in_probe(self, name: str) -> str:
         """Return the name that a function of the test file gets in the probe file.
 
-        A fixture is renamed to `make_...`, and a helper keeps its name. A test loses `test_`; if the shorter name is
-        taken or is not valid, the test is renamed to `try_...`.
+        A fixture `rows` is renamed to `make_rows`, and a helper keeps its name. A test `test_empty` is named `empty`;
+        if a student's function or a helper has that name, or it is not valid, the test is named `try_empty`.
         """
         if name in self.fixtures:
             return f"make_{name}"
@@ -537,7 +554,7 @@ def is_seed_call(node: ast.stmt) -> bool:
 def loaded_variables(items: Sequence[TopStatement], data: Collection[str]) -> set[str]:
     """Return the variables of a file whose values come from data files.
 
-    They are loaded from these files, or computed from variables that are.
+    If "a.csv" is such a file, those of `df = pd.read_csv("a.csv")` and `m = df.mean()` are `{"df", "m"}`.
 
     Args:
         items: the statements of the file.
@@ -574,7 +591,7 @@ def _as_functions(item: TopStatement, source: CheckSource) -> str:
 def _class_body_as_functions(node: ast.ClassDef, text: str) -> str:
     """Return the body of a test class as statements at the top of a file.
 
-    Its methods become functions without `self`.
+    Its methods become functions without `self`: `test_two` of the class `TestSum` becomes `test_sum_two`.
     """
     first = node.body[0]
     body = indent_block("".join(lines_of(text)[first_line_number(first) - 1 : node.end_lineno]), -first.col_offset)
@@ -643,7 +660,8 @@ _CONVERSIONS = {"cpu", "detach", "numpy"}
 def with_helpers(text: str) -> str:
     """Return a file in which functions of `grader.check` replace equivalent asserts.
 
-    Such a function is `assert_shape`. Attributes such as `requires_grad` are read by `facts`.
+    If `y` comes from student code, `assert y.shape == (3,)` becomes `assert_shape(y, (3,))`, and `y.requires_grad`
+    becomes `facts(y).requires_grad`.
     """
     source, edits = CheckSource(ast.parse(text)), Edits(text)
     for scope in scopes(source):
@@ -692,7 +710,8 @@ def _does_nothing(node: ast.stmt, used: Collection[str]) -> bool:
 def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
     """Return the call of a function of `grader.check` that replaces an `assert`; else "".
 
-    The argument `test` is the condition of the `assert`.
+    The condition `isinstance(y, torch.Tensor)` becomes "assert_tensor(y)", if `y` comes from student code. The argument
+    `test` is the condition.
     """
     match test:
         case ast.Call(func=ast.Name(id="isinstance"), args=[value, kind]):
@@ -724,10 +743,11 @@ def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
 
 
 def _as_near_number(scope: Scope, edits: Edits, got: ast.expr, approx: ast.expr) -> str:
-    """Return a comparison of a student's number with `pytest.approx(...)` as a call of `assert_values`.
+    """Return a comparison with `pytest.approx(...)` as a call of `assert_values`.
 
-    Return "" for any other comparison. `approx` also compares lists and dicts, of any kind, and `assert_values` does
-    not.
+    If `y` is a number of the student's, `y == pytest.approx(0.5)` becomes "assert_values(y, 0.5, rtol=1e-6,
+    atol=1e-12)". Return "" for any other comparison. `approx` also compares lists and dicts, of any kind, and
+    `assert_values` does not.
     """
     if scope.source.import_path(approx) != "pytest.approx" or not _comes_from_student(scope, got):
         return ""
@@ -757,7 +777,8 @@ def _is_number_literal(node: ast.expr) -> bool:
 def _as_assert_values(scope: Scope, edits: Edits, call: ast.Call) -> str:
     """Return a call such as `torch.allclose` as a call of `assert_values`.
 
-    Return "" for any other call, and if `assert_values` would compare in another way.
+    `torch.allclose(y, torch.ones(3), atol=1e-3)` becomes "assert_values(y, torch.ones(3), atol=1e-3)". Return "" for
+    any other call, and if `assert_values` would compare in another way.
     """
     path, words = scope.source.import_path(call), {word.arg or "**": edits.text(word.value) for word in call.keywords}
     exact = _EQUAL.fullmatch(path) is not None
@@ -780,7 +801,7 @@ def _as_assert_values(scope: Scope, edits: Edits, call: ast.Call) -> str:
 def _without_conversions(edits: Edits, node: ast.expr) -> str:
     """Return an expression without `.cpu()`, `.detach()` and `.numpy()` at its end.
 
-    `assert_values` does not need these conversions.
+    `y.detach().cpu()` becomes "y", as `assert_values` does not need these conversions.
     """
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr=name), args=[], keywords=[]) if name in _CONVERSIONS:

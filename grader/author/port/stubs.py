@@ -102,9 +102,9 @@ def stubs_of(plain: Tests, names: Sequence[str], reference: str, given: Given) -
 
 
 def _loops_of(given: Given, missing: Collection[str]) -> tuple[list[TopStatement], list[TopStatement]]:
-    """Return the loops of which students get a part: those that can run at first, and the others.
+    """Divide the loops that students get into those that can run at first, and the others.
 
-    A `while` whose body is still to be written may not end.
+    A `while` is among the others, as one whose body is still to be written may not end.
     """
     items = [item for text in given.loops for item in top_statements(text)]
     early, late = _divide_by_need(items, missing)
@@ -117,7 +117,8 @@ def _divide_by_need(
 ) -> tuple[list[TopStatement], list[TopStatement]]:
     """Return the statements that can run before a student has written `names`, and the others.
 
-    Definitions of functions and classes are always among the first.
+    Of `a = f(1)`, `b = 2` and `c = a + b`, only `b = 2` can run before `f` is written. Definitions of functions and
+    classes are always among the first.
     """
     early, late = list[TopStatement](), list[TopStatement]()
     missing = {*names}
@@ -140,6 +141,11 @@ def _call_text(node: ast.stmt) -> str:
 
 def _stub_of(item: TopStatement) -> str:
     """Return a function or class with a TODO in place of the code of each function.
+
+    Of `def f(x, y): return x + y` this is:
+
+        def f(x, y):
+            raise NotImplementedError  # TODO
 
     Private methods are left out, and docstrings are shortened.
     """
@@ -170,7 +176,8 @@ def _first_paragraph(text: str, column: int) -> str:
 def _guessed_stub(plain: Tests, name: str) -> str:
     """Return a stub of a function or class, with parameters guessed from its calls in tests.
 
-    It has a parameter for each positional argument of the longest call, and for each keyword of any call.
+    For the call `f(a, 2, k=1)` it is `def f(a, x, k=None)`: a parameter for each positional argument of the longest
+    call, and for each keyword of any call.
     """
     functions = [node for item in plain.items for node, task in plain.student_nodes(item.node) if task == name]
     nodes = [node for item in plain.items for node in ast.walk(item.node)]

@@ -19,7 +19,11 @@ HELPERS = "from grader.check import "
 
 
 class Edits:
-    """Edits of a text. Of two that overlap, the one that begins first counts."""
+    """Edits of Python source, which leave the rest as it was written.
+
+    After `replace` of the node `f` by "student.f", `y = f(x)  # a` has the result `y = student.f(x)  # a`. Of two edits
+    that overlap, the one that begins first counts.
+    """
 
     def __init__(self, text: str) -> None:
         self._bytes = text.encode()  # positions of syntax trees count bytes
@@ -54,6 +58,8 @@ class Edits:
         self, node: Function | ast.Call, name: str, first: Sequence[str], *, others_follow: bool
     ) -> None:
         """Rename a function or a call, and insert its first parameters or arguments.
+
+        With the name "g" and the arguments `["student", "rng"]`, `f(x)` becomes `g(student, rng, x)`.
 
         Args:
             node: the function or the call.
@@ -145,6 +151,8 @@ def indent_block(block: str, columns: int) -> str:
 @dataclass(frozen=True)
 class TopStatement:
     """A statement at the top of a file, with the comments above it.
+
+    For `b = f(a)`, `binds` is `{"b"}` and `uses` is `{"a", "f"}`.
 
     Attributes:
         node: its syntax tree.

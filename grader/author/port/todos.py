@@ -68,13 +68,19 @@ def with_todos(text: str, *, of_checks: bool, data: Container[str] = ()) -> str:
 
 
 def lines_with_titles(text: str, titles: Collection[str]) -> Iterator[int]:
-    """Yield the numbers of the lines in a file that are docstrings with one of these titles."""
+    """Yield the numbers of the lines in a file that are docstrings with one of these titles.
+
+    The titles were made from a notebook, and the author is to write better ones.
+    """
     made = {docstring_of(title) for title in titles}
     yield from (number for number, line in enumerate(text.split("\n"), 1) if line.strip() in made)
 
 
 def todos_of(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the line number and the text of each TODO in a file."""
+    """Yield the line number and the text of each TODO in a file.
+
+    "# TODO: draw this from a generator" in the first line is `(1, "draw this from a generator")`.
+    """
     todos: dict[int, str] = {}
     last = 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -202,7 +208,10 @@ def _is_reassigned(node: ast.AST, body: Sequence[ast.stmt]) -> bool:
 
 
 def _parametrize_names(source: CheckSource, decorator: ast.expr) -> list[str]:
-    """Return the parameter names of a `pytest.mark.parametrize`; [] for another decorator."""
+    """Return the parameter names of a `pytest.mark.parametrize`; [] for another decorator.
+
+    For `parametrize("x, y", ...)` they are `["x", "y"]`.
+    """
     if source.import_path(decorator) != "pytest.mark.parametrize" or not isinstance(decorator, ast.Call):
         return []
     words = [word.value for word in decorator.keywords if word.arg == "argnames"]
