@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.course.answers import lines_of, read_answer, starter_digest
 from grader.course.files import parse_yaml
-from grader.course.golf import operations
+from grader.course.golf import count_operations
 from grader.course.layout import TOPICS, Places, is_entry, released_files, stray_files
 from grader.course.topics import Coverage, content_for_students
 from grader.lint.lines import findings
@@ -197,7 +197,7 @@ def _par_problems(exercise: Exercise) -> Iterator[str]:
     counts = []
     for path in (exercise.reference, *exercise.right):
         try:
-            counts.append(operations(read_answer(exercise, path).source))
+            counts.append(count_operations(read_answer(exercise, path).source))
         except (CourseError, SyntaxError, ValueError):
             return  # which is reported where the answer is run
     if exercise.par != (least := min(counts)):

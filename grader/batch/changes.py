@@ -14,7 +14,7 @@ from grader.grading.plan import RunPlan
 from grader.model import Course, GradedExercise
 from grader.report.gradebook import rules_without_points
 
-Ending = tuple[str, int] | None
+CheckEnding = tuple[str, int] | None
 """How a check ended: its verdict, and hundredths of a point; None where there is no such check."""
 
 
@@ -35,7 +35,7 @@ class RegradedExercise:
     why: str
 
     @property
-    def changed_checks(self) -> list[tuple[str, Ending, Ending]]:
+    def changed_checks(self) -> list[tuple[str, CheckEnding, CheckEnding]]:
         """Return each check that ended differently, with how it ended before and after.
 
         `("shape", ("passed", 500), ("failed", 0))` is the check `shape`, which passed with 5 points and fails now. A
@@ -111,7 +111,7 @@ def waiting_for_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Counter[
     )
 
 
-def staff_changes(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[RegradedExercise]:
+def exercises_changed_by_staff(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[RegradedExercise]:
     """Yield each exercise whose points staff changed, by an override or a void check.
 
     A check is void if staff declared that everybody gets its points. `before` has the points that the checks alone

@@ -111,7 +111,7 @@ class Journal(Store):
         self._named = False
         self._known = known
         if known is not None:
-            known.forget_missing(self.stamp(), self._heads)
+            known.forget_missing(self.stamp(), self._identities)
 
     def begin(self, options: str, root: Path, handin: str | None = None) -> None:
         """Begin a run; what is written from now on belongs to it.
@@ -175,7 +175,7 @@ class Journal(Store):
         """
         return saved.outcomes.graded(exercise) if self._known is None else self._known.graded(saved, exercise)
 
-    def _heads(self) -> dict[int, ResultIdentity]:
+    def _identities(self) -> dict[int, ResultIdentity]:
         rows = self.execute(
             "SELECT id, author, exercise, files, judge, seed, machine, mistakes, at, confinement FROM results"
         )

@@ -37,19 +37,19 @@ class KnownResults:
     _saved: dict[int, Saved] = field(default_factory=dict)
     _graded: dict[tuple[str, tuple[str, ...]], tuple[Exercise, dict[int, GradedExercise]]] = field(default_factory=dict)
 
-    def forget_missing(self, stamp: str, heads: Callable[[], Mapping[int, ResultIdentity]]) -> None:
+    def forget_missing(self, stamp: str, identities: Callable[[], Mapping[int, ResultIdentity]]) -> None:
         """Forget each result that the journal does not have any more.
 
         The journal may have deleted a result, or reused its number for another one.
 
         Args:
             stamp: the stamp of the journal.
-            heads: a function that returns the identities of the journal's results, by number; called only if the stamp
-                changed.
+            identities: a function that returns the identities of the journal's results, by number; it is called only
+                if the stamp changed.
         """
         if stamp == self.stamp:
             return
-        there = heads() if self._saved else {}
+        there = identities() if self._saved else {}
         for number in [number for number, saved in self._saved.items() if there.get(number) != identity_of(saved)]:
             del self._saved[number]
             for _, known in self._graded.values():

@@ -58,12 +58,12 @@ class Checkout:
     Attributes:
         folder: the folder of the checkout, or of the part of it that is graded.
         course: the course with the checks.
-        is_own: True if the checks are the checkout's own, so that its author can change them.
+        has_own_checks: True if the checks are the checkout's own, so that its author can change them.
     """
 
     folder: Path
     course: Course
-    is_own: bool
+    has_own_checks: bool
 
 
 def open_checkout(folder: Path, course: Path | None) -> Checkout:
@@ -86,15 +86,15 @@ def open_checkout(folder: Path, course: Path | None) -> Checkout:
                 f"--course: {root} lies in the submission {folder}, where its author can change every check; "
                 "check the course out beside it"
             )
-        return Checkout(folder, load_course(root), is_own=False)
+        return Checkout(folder, load_course(root), has_own_checks=False)
     if is_student_folder(given := student_folder_or_start(folder)):
         # The copy that `grade start` laid out is the student's; the course in our package is not.
-        return Checkout(given, load_course(bundled_course()), is_own=False)
+        return Checkout(given, load_course(bundled_course()), has_own_checks=False)
     try:
         root = find_course(folder)
     except CourseError:
         raise CourseError(f"there is no course in {folder}; name one that lies outside of it: --course DIR") from None
-    return Checkout(root, load_course(root), is_own=True)
+    return Checkout(root, load_course(root), has_own_checks=True)
 
 
 def changed_exercises(checkout: Checkout, submission: Submission, since: str) -> list[Exercise]:

@@ -184,7 +184,7 @@ def _notes_for_log(checkout: Checkout, plan: RunPlan, submission: Submission) ->
     """Yield sentences for the job's log, such as that an author can change the checks."""
     from grader.report.export.formats import log_line
 
-    if checkout.is_own:
+    if checkout.has_own_checks:
         yield "The checks are those of this repository, which its author can change: the score is advice."
     for exercise in plan.exercises:
         if notes := submission.of(exercise).notes:

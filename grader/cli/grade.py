@@ -181,7 +181,7 @@ def _grade(
     from grader.report.progress_lines import SubmissionProgress
     from grader.runner.compiled import is_compiled
     from grader.student.advice import advice_after_run, unchanged_lines
-    from grader.student.folder import keeps_starters
+    from grader.student.folder import must_keep_starters
 
     course, width = plan.course, terminal_width()
     say, details = says
@@ -215,7 +215,7 @@ def _grade(
             details(*unchanged_lines(progress.saved, width))
             if path is None:
                 known = course
-                if keeps_starters(course):
+                if must_keep_starters(course):
                     # What is wrong with exercises that were not meant is for the command that lists them.
                     known, _ = options.course_and_exercises((), prints_broken=False)
                 # Most often the next exercise is in the same module, and no other one is read.

@@ -59,11 +59,11 @@ def report_command(
             return
         overview, sentences = write_pages(course, journal, ResultsFolder.make(out), Pace(say), names=names)
         if not quiet:
-            say(*_class_lines(overview, out, every=every))
+            say(*_report_lines(overview, out, every=every))
         say.prose(*sentences)
 
 
-def _class_lines(overview: ClassSummary, out: Path, *, every: bool) -> Iterator[str]:
+def _report_lines(overview: ClassSummary, out: Path, *, every: bool) -> Iterator[str]:
     """Yield a summary of the class, and groups of answers that no known mistake explains.
 
     Args:
@@ -179,7 +179,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     Each author and check has the score before, the score after, and the reason. At the end stand the rules that wait
     for points from a person.
     """
-    from grader.batch.changes import last_regrade, staff_changes, waiting_for_staff
+    from grader.batch.changes import exercises_changed_by_staff, last_regrade, waiting_for_staff
     from grader.batch.reports import notes_for_staff
     from grader.batch.results_folder import ResultsFolder
     from grader.grading.plan import RunPlan
@@ -191,7 +191,8 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     with ResultsFolder(out).journal() as journal:
         rules = ResultsFolder(out).rules(course, journal, journal.handin())
         at, changes = last_regrade(course, journal)
-        by_staff, notes = list(staff_changes(plan, journal, rules)), list(notes_for_staff(plan, journal, rules))
+        by_staff = list(exercises_changed_by_staff(plan, journal, rules))
+        notes = list(notes_for_staff(plan, journal, rules))
         waiting = waiting_for_staff(plan, journal, rules)
     changed = [change for change in changes if change.differs]
     _say_changes(say, changes if every else changed)

@@ -11,7 +11,7 @@ _OPERATIONS = (
 """What counts."""
 
 
-def operations(source: bytes) -> int:
+def count_operations(source: bytes) -> int:
     """Return the number of operations in the functions of a file, for golf.
 
     Operations are calls, operators, indices, conditions and loops. `if x > 0: return g(x)[0]` has 4: the `if`, the `>`,

@@ -49,7 +49,7 @@ def parse_lines(text: str) -> tuple[list[ast.stmt], SyntaxError | None]:
     return [], first
 
 
-def show(text: str, names: dict[str, Any] | None = None) -> None:
+def run_and_print(text: str, names: dict[str, Any] | None = None) -> None:
     """Run lines of Python, and print the tensors that they made as JSON of `EvaluatedLines`.
 
     The lines `x = torch.zeros(2)` and `x + 1` make two tensors, with the names "x" and "x + 1". If a line raises, no
@@ -108,7 +108,7 @@ def program(text: str, module: str = "") -> str:
     """
     own = f"import {module} as _own\n" if module else ""
     names = ", {name: value for name, value in vars(_own).items() if not name.startswith('_')}" if module else ""
-    return f"{own}from grader.drawing.evaluated import show as _show\n_show({text!r}{names})"
+    return f"{own}from grader.drawing.evaluated import run_and_print as _show\n_show({text!r}{names})"
 
 
 def read_evaluated_lines(printed: str) -> EvaluatedLines:

@@ -328,7 +328,7 @@ class Causes:
     @classmethod
     def of(cls, rows: Sequence[GradedCheck]) -> Causes:
         """Group the checks of a graded exercise by whether they lost points, and why."""
-        lost = sorted((row for row in rows if row.verdict.lost), key=_rank)
+        lost = sorted((row for row in rows if row.verdict.lost), key=_cause_order)
         # The message of a shown check is complete, and has a picture; that of a hidden one names a property.
         shown = [row for row in lost if row.check.shown and not _is_unwritten(row)]
         lost.sort(key=lambda row: row not in shown[:1])
@@ -364,7 +364,7 @@ def _function_or_missing_name(row: GradedCheck) -> str:
     return function_of(row) or (row.outcome.message.split("\n")[0] if row.outcome.cause == "name" else "")
 
 
-def _rank(row: GradedCheck) -> tuple[int, ...]:
+def _cause_order(row: GradedCheck) -> tuple[int, ...]:
     """Return the sort key of a lost check: students read the message of the smallest first.
 
     Causes that make other checks fail come first. Of wrong results, those of shown checks come first, because their

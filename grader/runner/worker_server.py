@@ -146,7 +146,7 @@ class WorkerServer(WorkerSource):
             # What workers must not read is tried with what they would like to: the course, or what they do without.
             wished = (torch_file() if self._is_plain else self._plan.readable) or targets.file
             file, pid = os.path.realpath(wished), os.getpid()
-            message = self._ask(
+            message = self._request_probes(
                 TryOut(file, targets.folder, pid, targets.port, targets.socket, _MEMORY_MB, own_folders)
             )
         if not isinstance(message, start_messages.Found):
@@ -157,7 +157,7 @@ class WorkerServer(WorkerSource):
             min(highest_level(rows), self._plan.most), rows, f"the kernel refuses: {refused}" if refused else ""
         )
 
-    def _ask(self, wanted: TryOut) -> Message | None:
+    def _request_probes(self, wanted: TryOut) -> Message | None:
         """Ask the server to run probes; return its answer.
 
         The result is None if the server is gone or does not answer.

@@ -137,7 +137,7 @@ def pid_in_proc(proc: int, pid: int) -> int:
         os.close(pidfd)
 
 
-def memory_together(proc: int, roots: Sequence[int], allowed: int) -> int:
+def memory_of_trees(proc: int, roots: Sequence[int], allowed: int) -> int:
     """Return the bytes of memory that processes and their descendants have together.
 
     First their resident sizes are added, where shared memory counts several times. If that is above `allowed`, an exact

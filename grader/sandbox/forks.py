@@ -73,7 +73,7 @@ class ForkServer:
         self._at_rest = at_rest
         self._hosts = {host: set[int]() for host in hosts}  # each with the pidfds of what ends with it
         self._children: dict[int, int] = {}  # pidfd → pid
-        self._hears: dict[int, socket.socket] = {}  # pidfd of a command → who hears how it ended
+        self._waits_for_end: dict[int, socket.socket] = {}  # pidfd of a command → who hears how it ended
         self._forked: Callable[[], None] | None = None  # in a child: what it does from now on
         self._due: dict[int, float] = {}  # pidfd → when it is killed, as its host is gone
         self._quiet_since = time.monotonic()
@@ -156,7 +156,7 @@ class ForkServer:
                 case fork_messages.Describe():
                     self._describe(descriptors[0])
                 case fork_messages.Stop():
-                    self._take_no_calls()
+                    self._stop_accepting_hosts()
                 case _ if beginning := self._beginning(message):
                     self._fork(descriptors, beginning, host)
                 case _:
@@ -183,10 +183,10 @@ class ForkServer:
             send(sock, fork_messages.Described(pids, left))
 
     def _end_with_session(self) -> None:
-        self._take_no_calls()
+        self._stop_accepting_hosts()
         os._exit(0)  # and all that was forked with it
 
-    def _take_no_calls(self) -> None:
+    def _stop_accepting_hosts(self) -> None:
         if self._listening is not None and self._stay is not None:
             if self._owns_socket():
                 os.unlink(self._stay.path)
@@ -224,7 +224,7 @@ class ForkServer:
         except OSError:  # nobody waits for it any more
             os.kill(pid, signal.SIGKILL)
         if beginning.is_command:
-            self._hears[pidfd] = answer
+            self._waits_for_end[pidfd] = answer
         else:
             answer.close()
 
@@ -234,7 +234,7 @@ class ForkServer:
         The child closes the descriptors of the server, and writes its output and errors to its log.
         """
         # Were these objects collected in the child, they would close descriptors that are somebody else's by then.
-        for other in (*self._hosts, *self._hears.values()):
+        for other in (*self._hosts, *self._waits_for_end.values()):
             other.detach()
         if self._template is not None:
             self._template.requests.detach()
@@ -256,8 +256,8 @@ class ForkServer:
             servers.discard(pidfd)
         os.close(pidfd)
         _, status = os.waitpid(self._children.pop(pidfd), 0)
-        if pidfd in self._hears:
-            with self._hears.pop(pidfd) as answer, contextlib.suppress(OSError):  # nobody waits for it any more
+        if pidfd in self._waits_for_end:
+            with self._waits_for_end.pop(pidfd) as answer, contextlib.suppress(OSError):  # nobody waits for it any more
                 send(answer, fork_messages.Ended(os.waitstatus_to_exitcode(status)))
 
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 
 from grader.sandbox import kernel, seccomp
-from grader.sandbox.clock import memory_together, pid_in_proc
+from grader.sandbox.clock import memory_of_trees, pid_in_proc
 from grader.sandbox.namespaces import Namespaces, fork_into, open_namespaces
 from grader.sandbox.start_messages import WorkerLimits
 from grader.sandbox.view import DEVICES, PRIVATE_PARENT, WORK
@@ -86,7 +86,7 @@ class Sandbox:
 
         At the level `none`: set the limits, and change to the empty folder `folder`.
         """
-        _live_in(folder)
+        _enter_working_folder(folder)
         limit_resources(limits, self._memory, self._tasks)
         return folder
 
@@ -198,7 +198,7 @@ class Full(Sandbox):
         if self._starts_processes:
             # The server counts its memory. Nobody else is in its namespaces, and no filter lets it trace anybody.
             kernel.take_back_proc_files()
-        _live_in(WORK)
+        _enter_working_folder(WORK)
         if self._rules is not None:
             landlock.apply(self._rules)
         seccomp.apply(self._filters)
@@ -227,7 +227,7 @@ class Full(Sandbox):
         if (namespaces := self._namespaces_of.get(pid)) is None:
             return 0
         roots = [pid_in_proc(self._proc, each) for each in (pid, namespaces.holder)]
-        return memory_together(self._proc, roots, allowed)
+        return memory_of_trees(self._proc, roots, allowed)
 
     def end(self, pid: int) -> None:
         """End a worker and all processes that it started.
@@ -260,7 +260,7 @@ def _give_up_privileges() -> None:
     kernel.die_with_parent()
 
 
-def _live_in(folder: str) -> None:
+def _enter_working_folder(folder: str) -> None:
     os.chdir(folder)
     for name in ("HOME", "TMPDIR", "TEMP", "TMP"):
         os.environ[name] = folder

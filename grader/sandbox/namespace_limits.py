@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from grader.sandbox.namespaces import Namespaces, Opening, begin_namespaces, open_namespaces
+from grader.sandbox.namespaces import Namespaces, PendingNamespaces, begin_namespaces, open_namespaces
 
 AT_ONCE = 5
 """Workers that one lane may need at once: the student's for two kinds of devices, a reference's, and a timed pair."""
@@ -34,7 +34,7 @@ def require_room(proc: int) -> None:
     Raises:
         OSError: the kernel refuses a step, or so many namespaces.
     """
-    here, begun, opened = os.pidfd_open(os.getpid()), list[Opening](), list[Namespaces]()
+    here, begun, opened = os.pidfd_open(os.getpid()), list[PendingNamespaces](), list[Namespaces]()
     kinds = [True] * AT_ONCE + [False]  # and the namespaces that workers share
     try:
         # All are begun before the first is waited for: it is the children that take the time.
@@ -59,7 +59,7 @@ def require_room(proc: int) -> None:
             os.close(one.pidfd)
 
 
-def _wait_or_make_again(begun: Opening, again: Callable[..., Namespaces]) -> Namespaces:
+def _wait_or_make_again(begun: PendingNamespaces, again: Callable[..., Namespaces]) -> Namespaces:
     """Wait until namespaces are set up, and return them.
 
     If the kernel runs out of namespaces, they are made again.

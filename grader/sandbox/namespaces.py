@@ -47,7 +47,7 @@ class Namespaces(NamedTuple):
     private: bool
 
 
-class Opening(NamedTuple):
+class PendingNamespaces(NamedTuple):
     """Namespaces that are being made.
 
     Attributes:
@@ -70,8 +70,8 @@ class Opening(NamedTuple):
         return Namespaces(self.holder, os.pidfd_open(self.holder), self.private)
 
 
-def begin_namespaces(proc: int, here: int, *, private: bool) -> Opening:
-    """Begin to make namespaces for workers; return an `Opening` to wait for them.
+def begin_namespaces(proc: int, here: int, *, private: bool) -> PendingNamespaces:
+    """Begin to make namespaces for workers; return a `PendingNamespaces` to wait for them.
 
     Namespaces of one worker get a user, a private file system and a loopback device, over which its processes talk.
     Namespaces that workers share are of the kinds in `kernel.SHARED`; each worker gets its own of the other kinds when
@@ -89,7 +89,7 @@ def begin_namespaces(proc: int, here: int, *, private: bool) -> Opening:
     pid, refusal = _fork_child(partial(kernel.unshare, kernel.CLONE_NEWPID), set_up, here)
     if pid == 0:
         _wait_until_killed()
-    return Opening(pid, refusal, private)
+    return PendingNamespaces(pid, refusal, private)
 
 
 def open_namespaces(proc: int, here: int, *, private: bool) -> Namespaces:

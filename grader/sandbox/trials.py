@@ -37,8 +37,8 @@ _DAEMON_S = 15.0
 _DAEMON_WAIT_S = 10.0
 """So long a process that was killed may take to go, on a machine where others have all processors; else it stays."""
 _PROCESSES = 8
-_END = b"\n"
-_GO = b"."
+_END_MARK = b"\n"
+_GO_MARK = b"."
 _CPU_S = 30
 _FILE_MB = 16
 
@@ -260,7 +260,7 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
     begin_first = partial(
         _start_worker, sandbox, folders[0], alone, lambda: _run_probes(wanted, _NAMES, starts_processes=False)
     )
-    begin_second = partial(_start_worker, sandbox, folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
+    begin_second = partial(_start_worker, sandbox, folders[1], many, lambda: _probe_and_leave_daemon(wanted, allowed))
     begun: list[_ThrowAwayWorker] = []
     try:
         begun.append(retry_while_out_of_namespaces(begin_first))
@@ -286,7 +286,7 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
 
 
 class _ThrowAwayWorker(NamedTuple):
-    """A throw-away worker, the socket for its answer, and whether it waits until `_GO` comes from that socket."""
+    """A throw-away worker, the socket for its answer, and whether it waits until `_GO_MARK` comes from that socket."""
 
     pid: int
     socket: int
@@ -321,8 +321,8 @@ def _start_worker(
             kernel.close_all_but(theirs)
             sandbox.confine(limits, folder)
             if waits:
-                os.read(theirs, len(_GO))
-            os.write(theirs, json.dumps(action()).encode() + _END)
+                os.read(theirs, len(_GO_MARK))
+            os.write(theirs, json.dumps(action()).encode() + _END_MARK)
         finally:
             os._exit(0)
     os.close(theirs)  # else reading would not end when all that hold it have ended
@@ -339,16 +339,16 @@ def _finish_worker(sandbox: Sandbox, begun: _ThrowAwayWorker) -> tuple[dict[str,
     """
     if begun.waits:
         with contextlib.suppress(OSError):  # it was killed, and says nothing
-            os.write(begun.socket, _GO)
+            os.write(begun.socket, _GO_MARK)
     said, _ = _read_answer(begun.socket, time.monotonic() + _PROBES_S)
     # Not reaped yet, as in the server: its number could be another's by the time that what it left is ended.
-    if said.endswith(_END):
+    if said.endswith(_END_MARK):
         os.waitid(os.P_PID, begun.pid, os.WEXITED | os.WNOWAIT)
     sandbox.end(begun.pid)
     os.waitpid(begun.pid, 0)
     _, closed = _read_answer(begun.socket, time.monotonic() + _DAEMON_WAIT_S)
     os.close(begun.socket)
-    return (json.loads(said) if said.endswith(_END) else {}), not closed
+    return (json.loads(said) if said.endswith(_END_MARK) else {}), not closed
 
 
 def _read_answer(descriptor: int, latest: float) -> tuple[bytes, bool]:
@@ -364,7 +364,7 @@ def _read_answer(descriptor: int, latest: float) -> tuple[bytes, bool]:
     said = b""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
-    while not said.endswith(_END) and poll.poll(max(0.0, latest - time.monotonic()) * 1000):
+    while not said.endswith(_END_MARK) and poll.poll(max(0.0, latest - time.monotonic()) * 1000):
         try:
             chunk = os.read(descriptor, 1 << 16)
         except ConnectionResetError:  # it was killed before it read the word to go
@@ -375,7 +375,7 @@ def _read_answer(descriptor: int, latest: float) -> tuple[bytes, bool]:
     return said, False
 
 
-def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
+def _probe_and_leave_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
     """Run probes, and leave a process behind, to see whether it outlives the worker.
 
     The process has a session of its own. It keeps the socket to the server open as long as it lives.

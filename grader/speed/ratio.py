@@ -183,7 +183,7 @@ class _Pairs:
     idle: Sides | None = None
     samples: list[list[Sample]] = field(default_factory=list)
 
-    def sample(self, new_pair: NewPair, hopeless: int) -> None:
+    def add_pair(self, new_pair: NewPair, hopeless: int) -> None:
         """Take samples from a new pair of workers until they are enough for a vote.
 
         Args:
@@ -245,7 +245,7 @@ class _Pairs:
         whole = mine + _asleep_s(samples)
         return whole > _WAITING[0] * mine and whole > _WAITING[1] * self.limit * other
 
-    def vote(self, samples: Sequence[Sample]) -> int:
+    def votes_of(self, samples: Sequence[Sample]) -> int:
         """Return the votes of a pair of workers: 1 or 2 if the judged side is too slow.
 
         It is 2 if that side was stopped, or if its ratio is a factor of 1.5 or more above the limit. A fast side has
@@ -307,8 +307,8 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
     # Time is looked at between pairs, and not before as many as decide what is clear: a slow machine delays a verdict,
     # and does not take it away. A pair that was begun is measured to its end.
     while len(pairs.samples) < most and not (len(pairs.samples) >= least and out_of_time()):
-        pairs.sample(new_pair, hopeless)
-        votes = sum(map(pairs.vote, pairs.samples))
+        pairs.add_pair(new_pair, hopeless)
+        votes = sum(map(pairs.votes_of, pairs.samples))
         ratio = pairs.summary(below=votes < 0)
         # Sleep apart, the votes must agree with the reported median, or a message would contradict its verdict.
         enough = LEAD if ratio.is_slow_by_sleep else lead

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from grader.course.golf import operations
+from grader.course.golf import count_operations
 from grader.course.topics import read_topics
 from grader.model import Course, Exercise, Report
 from grader.model.report import PASSES_HERE
@@ -29,7 +29,7 @@ def advice_after_run(
     """Save the student's progress after a run, and yield lines of advice.
 
     Args:
-        course: the course; it must have all exercises if `keeps_starters` is true of it.
+        course: the course; it must have all exercises if `must_keep_starters` is true of it.
         report: the report of the run.
         width: columns of the terminal.
         load_module: a function that returns a module with all its exercises; see `advice`.
@@ -124,7 +124,7 @@ def _lines_after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]
     except (SyntaxError, ValueError):  # it has changed since it was graded
         return
     if exercise.par is not None:
-        yield _golf_line(operations(source), exercise.par)
+        yield _golf_line(count_operations(source), exercise.par)
     if functions:  # faults are planted in those
         yield f"Play: find the fault that this plants in your code:  grade break {exercise.id}"
 

@@ -203,7 +203,7 @@ def _write(path: Path, text: bytes) -> None:
     write_whole(path, text)
 
 
-def keeps_starters(course: Course) -> bool:
+def must_keep_starters(course: Course) -> bool:
     """Return whether a course must keep copies of its starters in its own folder.
 
     In a folder that `start` made it need not: the installed course has the starters.
@@ -220,7 +220,7 @@ def save_starters(course: Course) -> None:
     Raises:
         OSError: a copy cannot be written.
     """
-    if not keeps_starters(course):
+    if not must_keep_starters(course):
         return
     copies = {item.id: layout.starter_copy(course.root, layout.Places.of(item)) for item in course.exercises}
     missing = [exercise for exercise in course.exercises if not copies[exercise.id].exists()]

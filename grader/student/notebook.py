@@ -82,12 +82,12 @@ class NotebookGrader:
         try:
             if request.get("what") == "pack":
                 return self._pack(request)
-            return self._grade_request(request) if request["name"] else self._reports_on_all(request)
+            return self._grade_request(request) if request["name"] else self._grade_all_exercises(request)
         except GraderError as error:
             self.close()
             return {"error": str(error)}
 
-    def _reports_on_all(self, request: Mapping[str, Any]) -> dict[str, str]:
+    def _grade_all_exercises(self, request: Mapping[str, Any]) -> dict[str, str]:
         """Grade each exercise of which the notebook defines a function, and join the reports.
 
         Returns:
@@ -194,7 +194,7 @@ class NotebookGrader:
         plan = RunPlan(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
         graded = grade_submission(plan, handed_in, lanes).exercises[0]
         if module.lines:
-            graded = with_cell_numbers(graded, module)
+            graded = with_messages_about_cells(graded, module)
         lines = [*module.notes, *exercise_lines(graded)]
         return {"html": fragment([graded], module.notes), "text": "\n".join(map(click.unstyle, lines))}
 
@@ -283,7 +283,7 @@ def _imported_modules(source: bytes) -> set[str]:
     return names
 
 
-def with_cell_numbers(graded: GradedExercise, module: ModuleText) -> GradedExercise:
+def with_messages_about_cells(graded: GradedExercise, module: ModuleText) -> GradedExercise:
     """Return a graded exercise with messages about cells of a notebook, not about a file.
 
     "passport.py, line 7" becomes "In [2], line 1", and "your passport.py" becomes "your notebook". Lines to try do not

@@ -15,7 +15,7 @@ from grader.model.score import points_text
 from grader.report.safe import for_html
 from grader.web import look
 from grader.web.class_data import PlannedChange
-from grader.web.task import pre
+from grader.web.task import preformatted_html
 
 _MOST_ROWS = 60
 
@@ -98,7 +98,7 @@ def _preview_html(planned: PlannedChange, *, scores: bool) -> str:
     if scores and planned.changed:
         parts.append(_changes_table(planned.changed))
     if planned.diff:
-        parts.append(f"<p>In {for_html(planned.file)}:</p>{pre(planned.diff)}")
+        parts.append(f"<p>In {for_html(planned.file)}:</p>{preformatted_html(planned.diff)}")
     return "".join(parts)
 
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.batch.changes import RegradedExercise, last_regrade, staff_changes
+from grader.batch.changes import RegradedExercise, exercises_changed_by_staff, last_regrade
 from grader.batch.class_pages import write_pages
 from grader.batch.class_summary import ClassSummary
 from grader.batch.comments import COMMENTS, Comment, code_cell, with_comment
@@ -254,7 +254,8 @@ class ClassFolder:
             course, rules = self.course, self._rules(journal)
             at, changed = last_regrade(course, journal)
             plan = self._plan(course, journal)
-            by_staff, notes = list(staff_changes(plan, journal, rules)), list(notes_for_staff(plan, journal, rules))
+            by_staff = list(exercises_changed_by_staff(plan, journal, rules))
+            notes = list(notes_for_staff(plan, journal, rules))
         return at, [one for one in changed if one.differs], by_staff, notes
 
     def draft(self, group: SimilarSubmissions) -> tuple[Path, str]:

@@ -31,7 +31,7 @@ from grader.web.live import LiveGrading, Result
 from grader.web.map_page import links
 from grader.web.memory_page import MemoryPanel, first_with_torch
 from grader.web.own_text import OnDisk, keep_both, read, save
-from grader.web.task import pre, rule_marks, task_html
+from grader.web.task import preformatted_html, rule_marks, task_html
 from grader.web.try_it import TryIt
 
 _PAUSE_S = 0.15
@@ -71,7 +71,7 @@ class ExercisePage:
         self._asks = False
         self._pause: asyncio.TimerHandle | None = None
         self._report: ui.html | None = None
-        self._missed: Result | None = None
+        self._unshown_result: Result | None = None
         self._catches_up = False
 
     # -- building
@@ -166,13 +166,13 @@ class ExercisePage:
             self._catches_up = False
         if not self._client.has_socket_connection:
             return  # the page was closed, or its connection is lost again; the next connection goes on
-        if (missed := self._missed) is not None:
-            self._missed = self._report = None
+        if (missed := self._unshown_result) is not None:
+            self._unshown_result = self._report = None
             self._show_result(missed)
         if draft is None:
             return
         if draft:
-            await self._on_draft(draft)
+            await self._show_draft(draft)
         await self._reload_text()
 
     async def _start_drafts(self) -> str | None:
@@ -195,7 +195,7 @@ class ExercisePage:
         self._scroll_to_code()
         return found or ""
 
-    async def _on_draft(self, found: str) -> None:
+    async def _show_draft(self, found: str) -> None:
         """Show the draft that the browser kept because the server could not save it.
 
         If the file has changed since the draft was begun, ask the student which text counts.
@@ -314,7 +314,7 @@ class ExercisePage:
                 look.button("Take the file's text", lambda: self._choose(own=False))
             with ui.element("details"):
                 look.html("Show the file's text", "summary")
-                look.html(pre(other.text))
+                look.html(preformatted_html(other.text))
 
     async def _choose(self, *, own: bool) -> None:
         """Save the text that the student chose, and grade it.
@@ -376,7 +376,7 @@ class ExercisePage:
                 background_tasks.create(self._reload_text())
                 self._show_result(result)
         else:
-            self._missed = result
+            self._unshown_result = result
 
     def _show_planted(self) -> None:
         """Show a warning if a game planted a fault in this file.
@@ -466,7 +466,7 @@ class ExercisePage:
                         plain = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(solution_lines(exercise)))
                     except GraderError as error:
                         plain = str(error)
-                    look.html(pre(plain.strip("\n")))
+                    look.html(preformatted_html(plain.strip("\n")))
                 with ui.element("p"):
                     ui.link("Play: break your code, and catch wrong answers", f"/play/{exercise.id}")
 

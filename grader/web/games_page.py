@@ -20,7 +20,7 @@ from grader.web.editor import replace_text, show_editor
 from grader.web.live import LiveGrading
 from grader.web.map_page import links
 from grader.web.own_text import OnDisk, keep_both, read, save
-from grader.web.task import pre
+from grader.web.task import preformatted_html
 
 _WIDTH, _QUESTIONS = 90, 10
 _CONNECTED_S = 60.0
@@ -66,7 +66,7 @@ class DrillPage:
         self._answers[question.id], self._asked = answer, question
         self._question.clear()  # only now: two clicks on "Next question" show it once
         with self._question:
-            look.html(pre("\n".join(f">>> {line}" for line in question.lines)))
+            look.html(preformatted_html("\n".join(f">>> {line}" for line in question.lines)))
             left = f'<span class="soft">{pluralize(len(self._drill.left), "question")} left</span>'
             look.html(f"<p>{for_html(question.asked)} {left}</p>")
             self._said = look.html("").props('role="status" aria-live="polite"')
@@ -100,7 +100,7 @@ class DrillPage:
         self._asked, is_right = None, choice == answer.right
         if self._drill.record_answer(right=is_right):
             self._memory.save_answer(question, right=is_right)
-        shown = pre(f">>> {question.watch}\n{answer.after}") if answer.after and not is_right else ""
+        shown = preformatted_html(f">>> {question.watch}\n{answer.after}") if answer.after and not is_right else ""
         chosen = "Right" if is_right else f"You said {choice}. Wrong"
         self._said.content = f"<p><b>{for_html(f'{chosen}: {answer.right}.')}</b> {for_html(question.why)}</p>{shown}"
         self._choices.clear()
@@ -183,7 +183,7 @@ async def _play_html(live: LiveGrading, exercise: Exercise, *, give_up: bool) ->
         return list(breaking.play(live.course, exercise, live.setup, None, progress, give_up=give_up))
 
     try:
-        lines = await live.run_apart(job)
+        lines = await live.run_in_own_thread(job)
     except GraderError as error:
         lines = [str(error)]
     texts = (_COMMAND.sub("", line) for line in lines)
@@ -242,7 +242,7 @@ def _show_catch(live: LiveGrading, exercise: Exercise) -> None:
                 look.button("Take the file's text", lambda: choose(own=False))
             with ui.element("details"):
                 look.html("Show the file's text", "summary")
-                look.html(pre(other.text))
+                look.html(preformatted_html(other.text))
 
     async def choose(*, own: bool) -> None:
         mine, other = str(area.value), read(path).text
@@ -263,9 +263,9 @@ def _show_catch(live: LiveGrading, exercise: Exercise) -> None:
 
 async def _catch_html(live: LiveGrading, exercise: Exercise) -> str:
     try:
-        lines, _ = await live.run_apart(
+        lines, _ = await live.run_in_own_thread(
             lambda progress: catching.run_own_check(live.course, exercise, live.setup, _WIDTH, progress)
         )
     except GraderError as error:
         lines = [str(error)]
-    return pre("\n".join(lines))
+    return preformatted_html("\n".join(lines))

@@ -186,7 +186,7 @@ class LiveGrading:
         """Call a function with the runtime, in the thread that grades, and return its result."""
         return await self._run_job(lambda: job(self._runtime))
 
-    async def run_apart(self, job: Callable[[Progress], Answer]) -> Answer:
+    async def run_in_own_thread(self, job: Callable[[Progress], Answer]) -> Answer:
         """Call a function, such as a game, in a thread beside the one that grades.
 
         Return its result. The function opens its own processes. Only one such function runs at a time.

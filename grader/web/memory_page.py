@@ -19,7 +19,7 @@ from grader.report.safe import for_html
 from grader.web import look
 from grader.web.live import LiveGrading
 from grader.web.map_page import links
-from grader.web.task import pre
+from grader.web.task import preformatted_html
 
 _FIRST = "x = torch.arange(12).reshape(3, 4)\ny = x.t()[1:, ::2]"
 _TRIES = (
@@ -129,12 +129,14 @@ class MemoryPanel:
         try:
             found = read_evaluated_lines(printed)
         except FormatError:  # the worker did not come so far: what it said, such as that it took too long
-            self._said.content = f"<p>Nothing could be drawn:</p>{pre(printed or 'the worker printed nothing')}"
+            self._said.content = (
+                f"<p>Nothing could be drawn:</p>{preformatted_html(printed or 'the worker printed nothing')}"
+            )
             return
         *output, _ = printed.rstrip("\n").rsplit("\n", 1)
-        said = pre(output[0]) if output else ""
+        said = preformatted_html(output[0]) if output else ""
         if found.error:
-            said += f"<p>Line {found.line} raises:</p>{pre(found.error)}"
+            said += f"<p>Line {found.line} raises:</p>{preformatted_html(found.error)}"
         elif not found.tensors:
             said += "<p>These lines make no tensor and no NumPy array, so there is nothing to draw.</p>"
         else:

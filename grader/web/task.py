@@ -95,6 +95,6 @@ def inline(text: str) -> str:
     return _CODE.sub(lambda found: f"<code>{found[1]}</code>", for_html(text))
 
 
-def pre(text: str) -> str:
+def preformatted_html(text: str) -> str:
     """Return a text as preformatted HTML, a `<pre>` element; "" for ""."""
     return f'<pre class="code" tabindex="0">{for_html(text)}</pre>' if text else escape(text)

@@ -16,7 +16,7 @@ from grader.report.safe import for_html
 from grader.student.lines_to_try import lines_of, with_printed_expressions
 from grader.web import look
 from grader.web.live import LiveGrading
-from grader.web.task import pre
+from grader.web.task import preformatted_html
 
 _MOST_CHECKS = 3
 
@@ -87,7 +87,7 @@ class TryIt:
         )
         try:
             printed = await self._live.run_lines(self._exercise, with_printed_expressions(runs), self._check or None)
-            self._shown.content = pre(printed or "(no output)")
+            self._shown.content = preformatted_html(printed or "(no output)")
         except GraderError as error:
             self._shown.content = f"<p>{for_html(str(error))}</p>"
 

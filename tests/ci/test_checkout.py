@@ -38,8 +38,8 @@ def changed(checkout: Checkout, since: str = "HEAD") -> list[str]:
 def test_the_course_is_not_the_students(home: Path, tiny: Course) -> None:
     """Named, it is another folder, also above the checkout; a folder within the checkout is refused."""
     checkout = open_checkout(home, tiny.root)
-    assert (checkout.course.root, checkout.is_own) == (tiny.root, False)
-    assert open_checkout(home / "exercises", None).is_own
+    assert (checkout.course.root, checkout.has_own_checks) == (tiny.root, False)
+    assert open_checkout(home / "exercises", None).has_own_checks
     shutil.copytree(COURSES / "tiny", home / "course")
     (home / "link").symlink_to(home / "course")
     for inside in (home, home / "course", home / "course" / "exercises", home / "link"):
@@ -53,7 +53,7 @@ def test_a_started_folder_is_graded_by_the_package(tmp_path: Path) -> None:
     start(COURSES / "tiny", folder)
     checkout = open_checkout(folder, None)
     assert checkout.folder == folder
-    assert not checkout.is_own
+    assert not checkout.has_own_checks
     assert folder not in (checkout.course.root, *checkout.course.root.parents)
 
 

@@ -13,7 +13,7 @@ from grader.course.load import load_course
 from grader.intake.notebook import Cell, ModuleText, module_of_run_cells
 from grader.model import Check, GradedCheck, GradedExercise, Outcome, Score, Verdict
 from grader.model.progress import Progress
-from grader.student.notebook import NotebookGrader, with_cell_numbers
+from grader.student.notebook import NotebookGrader, with_messages_about_cells
 
 IMPORT = "from grader.notebook import check"
 
@@ -248,7 +248,7 @@ def test_messages_name_cells() -> None:
     row = GradedCheck(Check("a", "double", "A"), Outcome("a", Verdict.CRASHED, told), Score(0, 1))
     graded = GradedExercise(load_course(COURSES / "tiny").exercises[0], "started", (row,), Score(0, 1))
     module = made("a = 1", "def double(x):\n    return x @ 2")
-    (shown,) = with_cell_numbers(graded, module).checks
+    (shown,) = with_messages_about_cells(graded, module).checks
     assert shown.outcome.message == (
         "your notebook raised TypeError: no\n    In [2], line 2, in double\n        x @ 2\n\n"
         "To see it, run in a cell of its own:\n    import torch\n    print(1)"

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from support import FORK, InLane, WarmGrade, add_module
 
 from grader.cli import main
-from grader.course.golf import operations
+from grader.course.golf import count_operations
 from grader.course.load import load_course
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
@@ -265,7 +265,7 @@ def f(x: list[int], n=-1):
 
 def test_golf_counts_operations(type_grade: WarmGrade, course: Course) -> None:
     """Calls, operators, indexes, conditions; nothing of annotations and of what is raised."""
-    assert operations(GOLF) == 3 + 3 + 1
+    assert count_operations(GOLF) == 3 + 3 + 1
     path = course.root / "exercises/01_basics/double/exercise.yaml"
     path.write_text(path.read_text() + "par: 3\n")
     told = type_grade("double", cwd=course.root).stdout

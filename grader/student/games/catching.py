@@ -98,7 +98,7 @@ def run_own_check(
             raise CourseError(f"{where} has no check; write a function check_... below @check(...)")
         against = partial(_run_check_on, exercise, own, runtime, setup, where)
         refused = [said for answer in right if (said := against(answer)) is not None]
-        missed = [_broken_rules(exercise, answer) for answer in wrong if against(answer) is None]
+        missed = [_rules_broken_by(exercise, answer) for answer in wrong if against(answer) is None]
     return [*caught_lines(len(right), refused, len(wrong), missed, width)], not refused and not missed
 
 
@@ -130,7 +130,7 @@ def _run_check_on(
     return next((outcome.message for outcome in against if outcome.verdict is not Verdict.PASSED), None)
 
 
-def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
+def _rules_broken_by(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
     """Return the rules that a wrong answer breaks, such as `("C2", "C10")`.
 
     They are those that the answer itself lists, and the rule of the check that must catch it.
