@@ -315,6 +315,7 @@ PATTERNS = {
     ),
     "def test_lambda(tmp_path):\n    assert f(tmp_path)\n": "probe.try_lambda(student.f)",
     "def test_1(tmp_path):\n    assert f(tmp_path)\n": "probe.try_1(student.f)",
+    "def test_torch(tmp_path):\n    assert f(torch.zeros(2), tmp_path)\n": "def try_torch(f)",
     "A = '\\x0c'\nB = '\x0c'\n\n\ndef test_f():\n    assert f(A, B)\n": "B = '\x0c'\n\n\n@check",
 }
 """Texts that look like what is rewritten and are none, and what must be found however it is written."""

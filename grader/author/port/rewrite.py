@@ -534,7 +534,7 @@ class Tests:
         if name in self._helpers:
             return name
         short = name.removeprefix("test").strip("_")
-        taken = short in {*self._names.values(), *self._helpers} or keyword.iskeyword(short)
+        taken = short in {*self._names.values(), *self._helpers, *self._imported} or keyword.iskeyword(short)
         return f"try_{short}" if taken or not short.isidentifier() else short
 
 
