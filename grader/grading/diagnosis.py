@@ -712,7 +712,9 @@ class _Comparison:
             The results of the submission, then those of each answer. It is None if results are missing, or if a
             function was called more or less often for an answer than for the submission.
         """
-        runs = (self._own_results, *(self._results_of(answer, scope.checks) for answer in answers))
+        # Known answers first: the first run that compares makes all calls of these checks, which the lane then keeps.
+        known = [self._results_of(answer, scope.checks) for answer in answers]
+        runs = (self._own_results, *known)
         rows = [row for row in (_results_by_call(results, scope) for results in runs) if row is not None]
         return rows if len(rows) == len(runs) and all(row.keys() == rows[0].keys() for row in rows) else None
 
