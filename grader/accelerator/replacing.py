@@ -89,13 +89,19 @@ def _wrap_like(original: Any, new: Any) -> Any:
 
 
 def _follow_torch_function(owner: Any, original: Any, new: Any) -> Any:
-    """Let a program's `__torch_function__` see calls of `new`, as it sees those of `original`.
+    """Let tensor subclasses and modes see a call of `new` in their `__torch_function__`.
 
-    It receives the Python function, which it may compare with `torch.zeros_like`, or look up in a table of such
-    functions. C++ would pass a function of its own, and the device's inner name in the arguments.
+    For example, a program logs each call by a mode's `__torch_function__`. If `new` replaces `torch.zeros_like`, the
+    mode still gets the function `torch.zeros_like` and the arguments as the program wrote them, such as
+    `device="cuda"`.
+
+    Args:
+        owner: the module or class whose function is replaced, such as `torch`.
+        original: the function of PyTorch.
+        new: the function that replaces it.
 
     Returns:
-        A wrapper of `new`; `new` itself if `original` does not look for `__torch_function__`.
+        A wrapper of `new`; or `new` itself if the original does not call `__torch_function__`.
     """
     of_c = inspect.unwrap(original) if isinstance(original, types.FunctionType) else original
     # A wrapper of such a function has its attributes, so the attribute names the function that has it first.

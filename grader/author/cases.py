@@ -123,12 +123,12 @@ class Case:
         return submission_of(author, self.exercise, self.answer.path, files)
 
     def work(self, course: Course, setup: Setup, *, with_tries: bool = False) -> Work:
-        """Return the case as work for the scheduler.
+        """Return what the scheduler needs to grade this answer with this seed.
 
         Args:
             course: the course of the exercise.
-            setup: the set-up of the lanes; the seed is the case's own.
-            with_tries: True if checks also get the lines to try, which students read.
+            setup: the set-up of the run; its seed is replaced by that of the case.
+            with_tries: True if failing checks also return lines that a student can type to see the failure.
         """
         exercise = replace(self.exercise, void=())  # a void check must still catch what it is for
         plan = RunPlan(course, [exercise], replace(setup, seed=self.seed), runs_untouched=True, with_tries=with_tries)
@@ -136,17 +136,17 @@ class Case:
 
     @property
     def is_known(self) -> bool:
-        """Whether the answer is a file of the exercise.
+        """Whether the answer is a file of the course, such as a right or a wrong answer.
 
-        Unusual and constant answers are made by this module.
+        It is False for the unusual and constant answers, which this module generates.
         """
         return self.kind not in ("unusual", "constant")
 
 
 def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> list[Case]:
-    """Return all cases that must be run to verify an exercise.
+    """Return all runs, called cases, that are needed to verify an exercise.
 
-    The list is empty if the reference is not valid Python.
+    A case is one answer that is run with one seed. The list is empty if the reference is not valid Python.
 
     Args:
         exercise: the exercise.
@@ -187,10 +187,17 @@ def _right_cases(exercise: Exercise, seeds: int, problems: list[str]) -> Iterato
 
 
 def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> Iterator[Case]:
-    """Yield the cases of each wrong answer that can be run.
+    """Yield the runs, called cases, of all wrong answers of an exercise.
 
-    A sentence is added to `problems` for each wrong answer that cannot be read or whose docstring is incomplete, and
-    one if the exercise has too few wrong answers.
+    A case is one answer that is run with one seed. An answer that cannot be read, or whose docstring is incomplete, has
+    no case.
+
+    Args:
+        exercise: the exercise.
+        checks: all checks of the exercise; the docstring of a wrong answer must name one of them.
+        seeds: the number of seeds for right answers; a wrong answer has as many cases, but at most 5.
+        problems: a list to which a sentence is added for each wrong answer without a case, and one if the exercise has
+            fewer than 2 wrong answers.
     """
     places, names = Places.of(exercise), [check.id for check in checks]
     if (count := len(exercise.wrong)) < _LEAST_WRONG:

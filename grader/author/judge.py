@@ -81,7 +81,7 @@ class Loss:
 
     @property
     def total(self) -> float:
-        """The sum of what the wrong answer loses on all rules, in hundredths of a point."""
+        """The points that the wrong answer loses in all, in hundredths: 150 for 1.5 points."""
         return sum(self.lost.values())
 
     @property
@@ -423,10 +423,15 @@ def _mean_loss(runs: Runs) -> Loss:
 
 
 def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
-    """Yield a problem for each wrong answer whose losses do not fit the rules that it breaks.
+    """Yield a problem for each wrong answer whose lost points contradict the rules it breaks.
 
-    Such an answer loses much on rules that it does not break; or its file says that it breaks a rule which does not
-    exist, or on which it loses nothing.
+    If the docstring of a wrong answer says `breaks: C2`, a problem is yielded if the exercise has no rule C2, or if the
+    answer loses no points on C2. Another problem is yielded if an answer loses more than a tenth of the exercise's
+    points on rules that it does not break.
+
+    Args:
+        exercise: the exercise.
+        losses: the points that each wrong answer loses, as `losses_of` returns them.
     """
     for loss in losses:
         where = Places.of(exercise).known_answer("wrong", loss.name)
@@ -449,7 +454,10 @@ def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
 
 
 def unsteady_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Yield a sentence for each check that a wrong answer passes with some seeds only."""
+    """Yield a sentence for each check that a wrong answer passes with some seeds only.
+
+    With other seeds, the check fails. Luck would decide what such an answer earns.
+    """
     seen = defaultdict[tuple[str, str], dict[bool, int]](dict)
     for case, graded in runs:
         for row in (row for row in graded.checks if case.kind == "wrong" and row.verdict.decided):
@@ -512,7 +520,7 @@ def weak_input_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 def share_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
     """Yield a sentence for each parametrised check whose cases may be worth too many points.
 
-    The `share` of such a check counts once for each of its cases.
+    A check with `share` 2 and 5 cases counts as 10 shares of the exercise's points, and not as 2.
     """
     rows = next((graded.checks for case, graded in runs if case.kind == "reference"), ())
     cases = Counter(row.check.id.partition("[")[0] for row in rows)

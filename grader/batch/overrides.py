@@ -80,7 +80,9 @@ class Override(StaffRow):
 
 
 def read_overrides(path: Path, course: Course) -> tuple[Override, ...]:
-    """Read the overrides in a file; return none if there is no such file.
+    """Read the points that staff entered in overrides.csv; return () if the file is missing.
+
+    Those for whole exercises come last, so that they count in place of points for single checks.
 
     Args:
         path: the path of the file.
@@ -95,15 +97,18 @@ def read_overrides(path: Path, course: Course) -> tuple[Override, ...]:
 
 
 def read_rows(path: Path, course: Course, kind: type[Row], subject: Callable[[Row], Hashable], same: str) -> list[Row]:
-    """Read the rows of a table that staff writes; return none if there is no such file.
+    """Read a CSV table that staff wrote, such as overrides.csv; return [] without the file.
+
+    For overrides.csv, each row becomes an `Override`.
 
     Args:
         path: the path of the file.
-        course: the course whose exercises its rows name.
-        kind: the class of its rows.
-        subject: a function that returns the key of a row; no two rows may have the same.
-        same: the words after "line 3" in the message about two rows with the same key, such as "comments on the same
-            line".
+        course: the course; a row may name an exercise by its number, which becomes the id.
+        kind: the class of the result's items: `Override` or `Comment`.
+        subject: a function that returns what an item is about, such as its author, exercise and check. Two rows about
+            the same are an error.
+        same: the end of the message about such rows: "gives points for the same check" in "line 5: line 3 gives points
+            for the same check; remove one of the two".
 
     Raises:
         CourseError: rows of the file are wrong; it lists them all.

@@ -400,16 +400,16 @@ def gradients(function: Proxy, *args: Any) -> list[torch.Tensor | None]:
 
 
 def assert_keeps_graph(function: Proxy, *args: Any, degree: float | None = None) -> None:
-    """Fail unless a gradient reaches an argument.
+    """Fail unless a gradient reaches an argument through a function.
 
     A computation with lists or NumPy loses the gradient.
 
     Args:
         function: a function of the student's, which returns a tensor.
         *args: its arguments.
-        degree: the exponent of a result that grows by the factor c ** degree where all tensor arguments grow by c, such
-            as 2 of a sum of squares. Then (gradient * x).sum() must be degree times the result, within 0.1 %, which
-            reveals a gradient that covers only a part of the computation.
+        degree: the exponent d if the result grows by the factor c ** d where all tensor arguments grow by c, such as 2
+            of a sum of squares. Then (gradient * x).sum() must be d times the result, within 0.1 %, which reveals a
+            gradient that covers only a part of the computation. By default only the existence of a gradient is checked.
 
     Raises:
         CheckFailed: no gradient reaches any floating-point argument, or the gradient does not match the result.

@@ -156,7 +156,8 @@ def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] |
     Args:
         source: the source of the submission.
         function: the name of the function; "" for all functions of its files.
-        known: the parameters by the `id` of their nodes: True if one is surely not a tensor.
+        known: for parameters of the function, by the `id` of their syntax nodes, True if one is surely not a tensor:
+            `sum(sizes)` is not a loop if `sizes` is surely a list. None if nothing is known.
     """
     statements = list(source.reachable_statements(function))
     whole = (
@@ -201,15 +202,15 @@ def _parameters_not_tensors(function: Proxy, name: str, args: Sequence[Any]) -> 
 def _with_helper_parameters(
     statements: Sequence[ast.AST], function: str, known: Mapping[int, bool]
 ) -> Mapping[int, bool]:
-    """Return a copy of `known` with True added for parameters of helpers.
+    """Return `known`, extended by the parameters of helpers that never get a tensor.
 
-    Such a parameter is surely not a tensor: no call of the helper can pass a tensor for it. If `helper(x.shape)` is the
-    only call, this is the parameter of `helper`.
+    A helper is another function of the student's. If `helper(x.shape)` is the only call of `def helper(sizes)`, no
+    tensor can be in `sizes`. Then `max(sizes)` in the helper is not a loop over a tensor.
 
     Args:
         statements: the statements that define the function and its helpers.
         function: the name of the function. It is not a helper: checks call it.
-        known: the parameters by the `id` of their nodes: True if one is surely not a tensor.
+        known: for each parameter that was examined, by the `id` of its syntax node: True if it is surely not a tensor.
     """
     scopes = [nodes for statement in statements for nodes in _scopes(statement)]
     calls: dict[str, list[tuple[ast.Call, Sequence[ast.AST]]]] = defaultdict(list)
@@ -281,18 +282,18 @@ def _loops_in(file: str, statement: ast.AST, source: SubmittedSource, known: Map
 def _calls_that_iterate(
     statement: ast.AST, scopes: Sequence[_Scope], imports: Imports, source: SubmittedSource
 ) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the builtins in a statement's functions that iterate over a tensor's rows.
+    """Yield the uses of builtins such as `sum` that may iterate over the rows of a tensor.
 
-    `iter` with two arguments counts, too.
+    In `sum(x) + max(x, y)` it is only `sum`, unless `x` is surely not a tensor. `iter` with two arguments counts, too.
 
     Args:
-        statement: the outermost statement.
-        scopes: the scopes of its functions.
+        statement: the outermost statement in which they are looked for.
+        scopes: the scopes of its functions, with what is known about their parameters.
         imports: the imports of its file.
         source: the source of the submission.
 
     Yields:
-        The name of the loop, and the node that names the builtin.
+        The name of the loop, such as "sum", and the node that names the builtin.
     """
     outside = free_names(statement)
     calls = {id(node.func): node for node in ast.walk(statement) if isinstance(node, ast.Call)}
@@ -310,9 +311,10 @@ def _calls_that_iterate(
 
 
 def _scopes(statement: ast.AST) -> Iterator[list[ast.AST]]:
-    """Yield the nodes of each outermost function or lambda in a statement.
+    """Yield, for each outermost function or lambda in a statement, the list of its nodes.
 
-    Its defaults and decorators are left out.
+    For a class with two methods, there are two lists. A function inside another function has no list of its own: its
+    nodes are in the list of the outer one. Decorators and the values of defaults are left out.
     """
     todo = [statement]
     while todo:

@@ -40,20 +40,18 @@ def assert_true(condition: Any, public: str, story: str = "") -> None:
 def unequal_failure(
     public: str, expected: Any, actual: Any, about: str = "", picture: Picture | None = None, head: str = ""
 ) -> CheckFailed:
-    """Return the `CheckFailed` to raise for two values that must be equal and differ.
+    """Return the error that a check raises if a value differs from the expected one.
 
-    Its story has three lines, such as "the result has the wrong shape", "expected (2, 3)" and "got (3, 2)".
+    With the sentence "the result has the wrong shape", a shown check has this line and two more: "expected (2, 3)" and
+    "got (3, 2)". A hidden check has the sentence alone, since numbers could reveal its inputs.
 
     Args:
-        public: the sentence on what is wrong, which a hidden check may show.
-        expected: the expected value; the message has it below the sentence.
-        actual: the actual value, on the next line.
+        public: the sentence on what is wrong, which hidden checks may show, too.
+        expected: the expected value, for the second line of a shown check.
+        actual: the actual value, for the third line.
         about: the name of the property that differs, such as "shape"; "" for the values themselves.
-        picture: a picture of both, which is shown in place of both lines; None for none.
-        head: the sentence with names or numbers that only a shown check may show; "" for `public`.
-
-    Returns:
-        The exception to raise.
+        picture: a picture of both values, which is shown in place of the second and third line; None for none.
+        head: the first line of a shown check, which may have names or numbers; "" for `public`.
     """
     story = show.expected_and_got(head or public, expected, actual)
     picture = picture and replace(picture, said=story.partition("\n")[2])
@@ -61,15 +59,15 @@ def unequal_failure(
 
 
 def assert_of_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
-    """Fail unless a value is of the expected kind, which the caller has examined.
+    """Raise the error about a value of a wrong kind, unless `fits` says that it is right.
 
     The message is such as "expected the result to be a tensor, got a list".
 
     Args:
-        fits: True if the value is of the expected kind.
+        fits: True if the value is of the expected kind, as the caller has found out.
         actual: the value.
-        expected: the expected kind, in words.
-        what: the name of the value in messages.
+        expected: the expected kind, in words, such as "a tensor".
+        what: the name of the value in messages, such as "the result".
 
     Raises:
         CheckFailed: `fits` is false.

@@ -166,10 +166,17 @@ def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
 
 
 def _mentions_with_canonical_names(function: Proxy) -> Iterator[tuple[str, Mention]]:
-    """Yield (canonical name, mention) for each name of a library that a function mentions.
+    """Yield each use of a library's name in a function, with the one name for all its forms.
 
-    For `x.add_(1)` these are "add" and the mention of ".add_". Names in the code that the function uses count, too. The
-    canonical name is "" where a rule cannot name the mention. Code that could hide a mention fails the check first.
+    For `x.add_(1)`, the pair is "add" and the mention of ".add_". "add", the canonical name, also stands for `x.add(1)`
+    and `torch.add`; a rule names a function by it. It is "" if no rule can name the use, such as that of a builtin. The
+    student's code that the function uses is searched, too.
+
+    Args:
+        function: a function of the student's.
+
+    Raises:
+        CheckFailed: the code could hide a name.
     """
     assert_no_hidden_code(function)
     source = source_of(connection_of(function))

@@ -67,10 +67,13 @@ def rebuild_from_source(*values: Any) -> tuple[Any, ...]:
 
 
 def _keeps_strides(leaf: Any) -> bool:
-    """Return whether the expression that `as_source` returns keeps a value's strides.
+    """Return whether a value that is rebuilt from its Python source has the same strides.
 
-    It does for a contiguous array or the transpose of one. It does for such a tensor, too, if the tensor fills its
-    whole storage.
+    The source is that of `as_source`, such as `torch.tensor([[0.0, 1.0]])`. Return True for `torch.zeros(2, 3)` and
+    `torch.zeros(2, 3).T`, but False for `torch.zeros(2, 3)[:, :2]`, which does not fill its storage.
+
+    Args:
+        leaf: a tensor or an array.
     """
     if isinstance(leaf, np.ndarray):
         return bool(leaf.flags.c_contiguous or leaf.flags.f_contiguous)

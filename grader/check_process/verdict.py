@@ -64,13 +64,13 @@ Comparison = tuple[str, object, object]
 def outcome_of_check(
     row: CollectedCheck, error: BaseException | None, comparison: Comparison | None, student: Connection
 ) -> Outcome:
-    """Return the outcome of a check that has run, by the exception that it raised or None.
+    """Return the outcome of a check that has run: its verdict, its messages and its counts.
 
     Args:
         row: the check.
-        error: the exception that it raised, or None.
-        comparison: both sides of the last plain assert that failed.
-        student: the connection to the student's code.
+        error: the exception that it raised, or None if it passed.
+        comparison: the operator and both values of the last plain assert that failed; None if unknown.
+        student: the connection to the student's code, with the record of all calls.
     """
     check, record, path = row.check, student.record, row.file.path
     reason = _reason_of(error, path, comparison, student)
@@ -148,12 +148,15 @@ def _raised_by_code_of(student: Connection, error: BaseException | None) -> Rais
 
 
 def _reason_of_stub(reason: Reason, error: BaseException | None, student: Connection) -> Reason | None:
-    """Return a `Reason` to skip a check that failed because a stub returned None; else None.
+    """Return the reason to skip a check that failed because a function is still unwritten.
+
+    Such a function is empty in the student's file, and so returned None. The message is such as "your `total` is not
+    written yet (it returns None)". Return None if the check did not fail because of that.
 
     Args:
-        reason: the reason that the check has if no stub is looked for.
+        reason: the reason that the check has otherwise; only a failure is changed.
         error: the exception that the check raised, if any.
-        student: the connection to the student's code.
+        student: the connection to the student's code, which recorded the calls that returned None.
     """
     by_none = reason.verdict is Verdict.FAILED or (reason.verdict is Verdict.BROKEN and "NoneType" in str(error))
     if not by_none or not student.record.nothing:
@@ -168,7 +171,14 @@ def _reason_of_stub(reason: Reason, error: BaseException | None, student: Connec
 def _last_call_returned_none(
     reason: Reason, error: BaseException | None, comparison: Comparison | None, student: Connection
 ) -> bool:
-    """Return whether a check stopped because its last call returned None."""
+    """Return whether a check failed because the last call of student code returned None.
+
+    Args:
+        reason: the reason for which the check stopped.
+        error: the exception that it raised, if any.
+        comparison: the operator and both values of the last plain assert that failed; None if unknown.
+        student: the connection to the student's code, which recorded the calls.
+    """
     called = [*student.record.called]
     if reason.verdict not in (Verdict.FAILED, Verdict.BROKEN) or not called:
         return False
@@ -179,15 +189,16 @@ def _last_call_returned_none(
 
 
 def blame_student(row: CollectedCheck, broken: Outcome, error: BaseException | None, record: Record) -> Outcome:
-    """Return the outcome of a broken check, changed into a failure.
+    """Return the outcome of a check that raised an error, as a failure of the student's code.
 
-    Student code is at fault, and not the check.
+    The caller has found that the student's result, and not the check, causes the error: a check that computes
+    `result + 1` raises a TypeError if the student's function returns None.
 
     Args:
         row: the check.
-        broken: its outcome with the student's code.
+        broken: its outcome, in which the check is at fault.
         error: the exception that it raised.
-        record: the record of the check's calls.
+        record: the record of the check's calls of student code, with those that returned None.
     """
     public, story = _CANNOT_TELL, f"{_CANNOT_TELL} (the check met {show.with_article(type(error).__name__)})"
     if record.nothing and "NoneType" in str(error):
@@ -257,7 +268,14 @@ def _student_and_staff_messages(row: CollectedCheck, reason: Reason) -> tuple[st
 def _reason_of(error: BaseException | None, path: Path, comparison: Comparison | None, student: Connection) -> Reason:
     """Return the verdict and the message for the way in which a check ended.
 
-    It ended by an exception, by the loss of a worker, or without either.
+    Examples are `PASSED` without an exception, `FAILED` for an assertion of a check, and `CRASHED` or `ERROR` for
+    student code that raised or is missing. A lost worker counts first, as a check may have caught the exception.
+
+    Args:
+        error: the exception that ended the check; None if it ended without one.
+        path: the path of the check file.
+        comparison: the operator and both values of the last plain assert that failed; None if unknown.
+        student: the connection to the student's code.
     """
     reference = student.reference
     # Losses are read from the records first, not from the exception: a check may have swallowed that. The reference
@@ -295,7 +313,18 @@ def _reason_of(error: BaseException | None, path: Path, comparison: Comparison |
 def _reason_of_check_error(
     error: BaseException, path: Path, comparison: Comparison | None, student: Connection
 ) -> Reason:
-    """Return the verdict and the message for an exception that pytest or the check's own code raised."""
+    """Return the verdict and the message for an exception that student code did not raise.
+
+    pytest raised it, or the code of the check. A plain `assert` that fails has the verdict `FAILED`, and
+    `pytest.skip("no GPU")` has `NOT_RUN`. Any other error, such as a KeyError in the check, has `BROKEN`: the check
+    itself is at fault.
+
+    Args:
+        error: the exception.
+        path: the path of the check file, in which the line of the error is looked up.
+        comparison: the operator and both values of the last plain assert that failed; None if unknown.
+        student: the connection to the student's code, which knows the names in the student's file.
+    """
     match error:
         case pytest.skip.Exception():
             return Reason(Verdict.NOT_RUN, error.msg or "")

@@ -163,7 +163,19 @@ def _drop_point_formats(
 def _plan_and_submission(
     checkout: Checkout, names: tuple[str, ...], handin: str | None, since: str | None, author: str, setup: Setup
 ) -> tuple[RunPlan, Submission]:
-    """Return the run plan of a checkout, and its files as a submission."""
+    """Choose the exercises that a CI job grades, and read the files of the checkout.
+
+    Args:
+        checkout: the student's repository and its course.
+        names: the names of exercises and modules to which grading is restricted; () for no restriction.
+        handin: the name of the hand-in whose exercises are graded; None for all exercises.
+        since: the commit since which an exercise's files must have changed; None if this does not matter.
+        author: the author's name; "" for the name of the folder.
+        setup: the set-up of the run.
+
+    Returns:
+        The run plan, which has the exercises to grade; and the submission with the student's files.
+    """
     from grader.ci.job import changed_exercises
     from grader.course.load import find_exercises
     from grader.grading.plan import RunPlan

@@ -87,7 +87,11 @@ def _background_process_lines() -> Iterator[str]:
 
 
 def _reach_of_check_processes(setup: Setup) -> Mapping[str, str]:
-    """Return what check processes can still reach: texts by kinds such as "network"."""
+    """Return what the sandbox still lets a check process use, in words, by kind of access.
+
+    An example is `{"memory": "3072 MiB", "network": "nothing", ...}`. Only `--start fork` confines check processes;
+    otherwise each text says that they reach all that the user can reach.
+    """
     from grader.model.messages import Start
 
     if setup.start is not Start.FORK:  # Linux alone has what holds them

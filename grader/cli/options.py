@@ -111,14 +111,15 @@ class Workers:
 
 
 def workers(default: str | None = "", shown: str | bool = True) -> Decorator:
-    """Return a decorator that adds the options of workers, as one argument `workers`.
+    """Return a decorator that adds `--device`, `--start` and `--confinement` to a command.
 
-    They are `--device` and `--start`, and `--confinement` unless `default` is "".
+    These options say how the processes of student code ("workers") run. The command gets them as one argument
+    `workers`, a `Workers`.
 
     Args:
-        default: the level without `--confinement`; None if it depends on other options; "" for a command without that
-            option.
-        shown: the words of `--help` for the default; True for the default itself.
+        default: the level of confinement if the user types no `--confinement`, such as "full"; None if other options
+            decide on it; "" if the command has no option `--confinement`.
+        shown: the words of `--help` for the default; True for `default` itself.
     """
 
     def decorate(function: Function) -> Function:
@@ -133,10 +134,12 @@ def workers(default: str | None = "", shown: str | bool = True) -> Decorator:
 
 
 def confinement_option(default: str | None, shown: str | bool = True, purpose: str = _CONFINEMENT) -> Decorator:
-    """Return a decorator that adds the option `--confinement`, the least level to accept.
+    """Return a decorator that adds `--confinement`: how well student code must be confined.
+
+    The run fails if this machine cannot confine student code as well as the level demands.
 
     Args:
-        default: the level without the option.
+        default: the level without the option, such as "full".
         shown: the words of `--help` for the default; True for the default itself.
         purpose: the words of `--help` for the option.
     """

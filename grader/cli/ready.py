@@ -39,12 +39,14 @@ _INTERRUPT = (signal.SIGINT,)
 
 
 def main() -> Callable[[], None]:
-    """Import what `grade` needs, then run each command that arrives, in a fork.
+    """Keep `grade` imported in this process, and fork it for each command that arrives.
 
-    This ends when no command has come for a while.
+    So a command of the user's starts without the time that the imports take. This ends when no command has come for a
+    while.
 
     Returns:
-        In a forked process, the function that runs the command; call it when this frame has ended.
+        In each forked process, the function that runs its command. The caller must call it after this function has
+        returned.
     """
     # A fork that is interrupted before it can say so takes notice of that as soon as it can.
     signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
@@ -82,11 +84,12 @@ def _beginning_of(message: Message) -> Beginning | None:
 
 
 def _take_over(typed: fork_messages.RunCommand, *descriptors: int) -> Callable[[], None]:
-    """Take over the streams, folder and environment of the process that the user started.
+    """Give this fork the streams, folder and environment of the process that the user started.
 
     Args:
-        typed: the command, with the environment.
-        *descriptors: the descriptors of standard input, output and error, of the folder, and of the lifeline.
+        typed: the command that the user typed, with the environment.
+        *descriptors: the descriptors of standard input, output and error, of the folder, and of the lifeline, a socket
+            that closes when the user's process ends.
 
     Returns:
         A function that runs the command.
@@ -117,7 +120,12 @@ def _open_stream(descriptor: int, mode: str, encoding: str, *, is_line_buffered:
 
 
 def _run(typed: fork_messages.RunCommand, lifeline: socket.socket) -> None:
-    """Run the command, until it ends or the process that the user started is gone."""
+    """Run the user's command in this fork, and exit with its status.
+
+    Args:
+        typed: the command that the user typed.
+        lifeline: a socket that closes when the user's process ends; the command is then ended, too.
+    """
     threading.Thread(target=_terminate_when_closed, args=(lifeline,), daemon=True).start()
     from grader.cli import HANDED_OVER
     from grader.cli import main as grade
@@ -141,7 +149,11 @@ def _run(typed: fork_messages.RunCommand, lifeline: socket.socket) -> None:
 
 
 def _terminate_when_closed(lifeline: socket.socket) -> None:
-    """Wait until the user's process closes its end of the lifeline, then end this process."""
+    """End this process when the process that the user started is gone.
+
+    Args:
+        lifeline: a socket, whose other end that process holds open while it runs.
+    """
     lifeline.recv(1)
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -95,7 +95,14 @@ class Trace:
 
     @classmethod
     def of(cls, outcome: Outcome, category: str = "") -> Trace:
-        """Return the trace of an outcome; `category` is the category of its check."""
+        """Return how a check ended, in a form that is equal for all answers with the same mistake.
+
+        For example, paths, line numbers and the last digits of numbers in messages are left out.
+
+        Args:
+            outcome: the outcome of the check.
+            category: the category of the check, such as "performance".
+        """
         if outcome.verdict is Verdict.PASSED:
             return cls(outcome.verdict, same_for_all=outcome.same_for_all)
         if outcome.ended_process:
@@ -259,9 +266,12 @@ def _functions_of(row: GradedCheck) -> list[str]:
 
 
 def behaviour_of(traces: Traces) -> str:
-    """Return a digest of the traces of checks that lost points; "" without such a check.
+    """Return a digest of how the failing checks ended; "" if no check lost points.
 
-    Functions with equal digests fail in the same way.
+    Two students whose `total` fails in the same way have the same 16 hex digits here, so that they can be grouped.
+
+    Args:
+        traces: how each check ended, by its id.
     """
     lost = sorted((id, trace.key) for id, trace in traces.items() if trace.lost)
     return hashlib.sha256(repr(lost).encode()).hexdigest()[:16] if lost else ""
@@ -421,25 +431,28 @@ Sealed = Mapping[str, str]
 
 
 def behaviour_key(exercise: str, behaviour: Sequence[Traces]) -> str:
-    """Return the key of sealed mistakes: 32 hex digits computed from traces.
+    """Return the 32 hex digits under which sentences on a known mistake are saved encrypted.
 
-    A mistake is sealed if its sentence is encrypted so that only equal traces decrypt it; see `seal`.
+    Students get these sentences with the course, but only an answer with the same mistake can decrypt them: its failing
+    checks end in the same way, and so return the same key. See `seal`.
 
     Args:
         exercise: the id of the exercise.
-        behaviour: the traces, one mapping for each seed.
+        behaviour: for each seed, how each failing check ended, by its id: `[{"shape": Trace(...)}, {"shape":
+            Trace(...)}]`.
     """
     return behaviour_key_prefix(exercise, behaviour[0]) + _digest_of_traces("name", exercise, behaviour).hex()[:_HALF]
 
 
 def behaviour_key_prefix(exercise: str, first: Traces) -> str:
-    """Return the first half of a `behaviour_key`, which depends on the first seed alone.
+    """Return the first 16 hex digits of a `behaviour_key`, which the first seed determines.
 
-    If no sealed mistake has a key that begins with it, the second seed need not be run.
+    The sentences on known mistakes are encrypted in a file, each under such a key. If no key in the file begins with
+    these digits, no sentence can be decrypted, and the checks need not be run with the second seed.
 
     Args:
         exercise: the id of the exercise.
-        first: the traces for the first seed.
+        first: how each failing check ended with the first seed, by its id, such as `{"shape": Trace(...)}`.
     """
     return _digest_of_traces("name", exercise, [first]).hex()[:_HALF]
 
@@ -460,14 +473,14 @@ class SealedFacts:
 
 
 def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, SealedFacts]) -> str:
-    """Encrypt the sentences of known mistakes with a key made of traces.
+    """Encrypt sentences on known mistakes, so that only answers with the mistake decrypt them.
 
-    Only an answer with equal traces decrypts them.
+    The key is computed from how the failing checks of such an answer end.
 
     Args:
         exercise: the id of the exercise.
-        behaviour: the traces that decrypt the sentences, one mapping for each seed.
-        sentences: the sentences, each with its facts.
+        behaviour: for each seed, how each failing check ended, by its id.
+        sentences: the sentences on the mistakes of all answers that end like this, each with its facts.
     """
     rows = {sentence: asdict(told) for sentence, told in sentences.items()}
     text = json.dumps(rows, ensure_ascii=False).encode()
@@ -476,16 +489,16 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Sea
 
 
 def unseal(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, SealedFacts]:
-    """Decrypt the sentences that were sealed with these traces.
+    """Decrypt the sentences on known mistakes that fit how an answer's failing checks end.
 
     Args:
         exercise: the id of the exercise.
-        behaviour: the traces of its checks, one mapping for each seed.
-        mistakes: the sealed texts, by `behaviour_key`.
+        behaviour: for each seed, how each failing check of the answer ended, by its id.
+        mistakes: the encrypted sentences, by `behaviour_key`.
 
     Returns:
-        The facts of each mistake, by its sentence. The mapping is empty if no sentence was sealed with these traces,
-        or if the sealed text was changed.
+        The facts of each mistake, by its sentence. The mapping is empty if no sentence fits, or if the encrypted text
+        was changed.
     """
     text = _encrypt_or_decrypt(
         base64.b64decode(mistakes.get(behaviour_key(exercise, behaviour), "")),

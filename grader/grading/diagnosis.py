@@ -105,7 +105,12 @@ class _ComparingProgress(Progress):
 
 
 class CheckTraces(NamedTuple):
-    """How checks ended, by id, and whether a run of them was starved of a core."""
+    """How checks ended, and whether one may have run out of time on a busy machine only.
+
+    Attributes:
+        traces: how each check ended, such as `{"shape": Trace(Verdict.FAILED, ...)}`.
+        starved: True if the deadline ended a run that had waited for a processor: alone, it might have been in time.
+    """
 
     traces: dict[str, Trace]
     starved: bool = False
@@ -174,16 +179,17 @@ class KnownMistakes:
         return len(self._begun)
 
     def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> CheckTraces:
-        """Return the traces of a wrong answer in these checks.
+        """Return how checks end for a wrong answer; run only the checks for which that is unknown.
 
-        A check runs only if its trace is not known yet.
+        For example, `{"shape": Trace(Verdict.FAILED, ...)}` is in the result if the wrong answer fails the check
+        `shape`. The result is kept, and saved in the store.
 
         Args:
-            lane: the lane that runs them.
+            lane: the check process, with its workers, that runs the checks.
             answer: the wrong answer.
             exercise: the exercise that it answers.
-            seed: the seed of the inputs.
-            checks: their ids.
+            seed: the seed of the random inputs.
+            checks: the ids of the checks.
         """
         self._begun.add((exercise.id, str(answer.path)))
         traces, starved = dict[str, Trace](), False
@@ -204,19 +210,20 @@ class KnownMistakes:
         return CheckTraces(traces | {id: mine[id] for id in wanted}, starved)
 
     def results(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> tuple[Results, bool]:
-        """Return digests of what a wrong answer returns for all inputs of these checks.
+        """Return digests of what a wrong answer returns for all inputs of some checks.
 
         A check runs only if its results are not known yet.
 
         Args:
-            lane: the lane that runs it.
+            lane: the check process, with its workers, that runs the checks.
             answer: the wrong answer.
             exercise: the exercise that it answers.
-            seed: the seed of the inputs.
-            checks: their ids.
+            seed: the seed of the random inputs.
+            checks: the ids of the checks.
 
         Returns:
-            The digests, as `results_in` returns them, and whether a run was starved of a core.
+            The digests by check and by function, such as `{"shape": {"total": ["8207b457e229:8207b457e229"]}}`; and
+            whether a run was starved: it waited for a processor until the deadline ended it.
         """
         key, mine = self._key_and_traces(answer, exercise, seed, "results")
         starved = False
@@ -273,13 +280,13 @@ def results_in(
 
 
 def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> CheckTraces:
-    """Run checks for a submission, and return their traces.
+    """Run checks for a submission, and return how each of them ended.
 
     Args:
-        lane: the lane that runs the checks.
+        lane: the check process, with its workers, that runs the checks.
         exercise: the exercise that the submission answers.
         files: the files of the submission, by name.
-        seed: the seed of the inputs.
+        seed: the seed of the random inputs.
         checks: the ids of the checks.
     """
     if not checks:
@@ -294,16 +301,18 @@ def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: 
 def diagnose(
     graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: KnownMistakes
 ) -> Diagnosed:
-    """Return the exercise with a sentence for each known wrong answer that it behaves like.
+    """Add to a graded exercise the sentences of the known mistakes that it shows.
 
-    A function that lost points without such a sentence gets a digest of its behaviour.
+    A known mistake is a wrong answer of the course with a sentence such as "You use `view`; use `reshape`.". If the
+    submission fails as this answer does, the student reads the sentence. A function that fails like no wrong answer
+    gets a digest of its failures, by which submissions are grouped.
 
     Args:
         graded: the exercise after grading.
         submission: the submission that it belongs to.
         setup: the set-up of the run.
-        lane: the lane in which it was graded.
-        known: the behaviour of the known wrong answers.
+        lane: the check process, with its workers, in which it was graded.
+        known: what is known of how the wrong answers behave.
 
     Raises:
         StartError: a process of ours cannot be started.
@@ -360,14 +369,14 @@ class _Comparison:
         self._order = [row.check.id for row in (*filter(None, [causes.cause]), *causes.same, *causes.lost)]
 
     def behaviours(self, explained: _Ids) -> dict[str, str]:
-        """Return, by function, a digest of the failures that no known mistake explains.
+        """Return, for each function that no known mistake explains, a digest of its failures.
 
-        Functions with equal digests fail alike. A digest is of the traces of the function's failing checks, with the
-        first seed. If the exercise has no known mistakes, no check is run for this; the result is then empty if the
-        graded run does not have all traces.
+        An example is `{"total": "3f9a1c..."}`. Functions with equal digests fail alike. The failing checks are run with
+        the first seed for this. If the exercise has no known mistakes, no check is run: the result is empty unless the
+        graded run had the same inputs.
 
         Args:
-            explained: the checks that known mistakes explain.
+            explained: the ids of the checks that known mistakes explain.
         """
         groups = failures_by_function(self._graded.checks).items()
         left = {name: ids for name, ids in groups if ids.isdisjoint(explained)}
@@ -454,13 +463,14 @@ class _Comparison:
             done.update(alone)
 
     def _mistakes_from_sealed(self, mistakes: Sealed, group: _Ids) -> Iterator[Mistake]:
-        """Yield the sealed mistake that the traces of failing checks decrypt.
+        """Yield the known mistake whose encrypted sentence the failing checks decrypt.
 
-        The checks run with the seeds of sealed mistakes. Nothing is yielded if no mistake was sealed with these traces,
-        or if no sentence is true of the code.
+        A copy of the course for students has the sentences encrypted, and no wrong answers. The key is made of how the
+        failing checks end. Nothing is yielded if it decrypts no sentence, or if no decrypted sentence is true of the
+        student's code.
 
         Args:
-            mistakes: the sealed texts, by `behaviour_key`.
+            mistakes: the encrypted sentences, by `behaviour_key`.
             group: the ids of the failing checks of one function.
         """
         id, first = self._exercise.id, _select_traces(self.run(SEALED_SEEDS[0]), group)
@@ -483,17 +493,21 @@ class _Comparison:
             yield Mistake(EITHER.join(told), functions, "".join(rules) if len(rules) == 1 else "", ids)
 
     def _callees_of(self, group: _Ids) -> frozenset[str]:
-        """Return the faulty functions used by the function under test in these checks.
+        """Return the faulty functions that the function under test calls in some checks.
 
-        They may be why these checks fail. Checks of costs are ignored if there are others.
+        If `mean` calls `total`, and `total` is wrong, the checks of `mean` may fail only because of `total`. Checks of
+        costs are ignored if there are others.
+
+        Args:
+            group: the ids of the failing checks of one function.
         """
         rows = [self._rows[id] for id in group if id not in self._costs] or [self._rows[id] for id in group]
         return frozenset(name for row in rows for name in self._callees.callees_of(row))
 
     def _callees_that_matter(self, group: _Ids, parts: _Alike) -> frozenset[str]:
-        """Return the faulty functions that may be why these checks fail.
+        """Return the faulty functions called in some checks that may be why these checks fail.
 
-        They are those of `_callees_of` without those that `_is_harmless` excludes.
+        They are the functions that `_callees_of` returns, without those that certainly do no harm; see `_is_harmless`.
 
         Args:
             group: the ids of the failing checks of one function.
@@ -532,11 +546,11 @@ class _Comparison:
         return set(functions_used(self._exercise.reference.read_bytes(), function=function))
 
     def _explains_callees(self, part: _Ids, callees: Iterable[str]) -> bool:
-        """Return whether an answer explains all failing checks of each callee.
+        """Return whether a wrong answer explains all failing checks of some functions.
 
         Args:
             part: the ids of the checks that the answer explains.
-            callees: the names of the functions.
+            callees: the names of the functions, which the function under test calls.
         """
         groups = failures_by_function(self._graded.checks)
         return all(name in groups and groups[name] <= frozenset(part) for name in callees)
@@ -586,14 +600,17 @@ class _Comparison:
         }
 
     def _sentence_fits(self, names: Names, checks: _Ids, functions: Iterable[str]) -> bool:
-        """Return whether a sentence is true of the failing functions, by the names in their code.
+        """Return whether a wrong answer's sentence is true of the student's failing functions.
 
-        Another process parses their code.
+        For the sentence "You use `view`; use `reshape`.", the code of these functions must use the name `view`, and not
+        the name `reshape`. The reading process parses the code.
 
         Args:
-            names: the names that the sentence requires and excludes.
-            checks: the checks that it explains.
-            functions: the functions that the wrong answer changes.
+            names: the names that the code must use, and those that it must not use, as `names_in_sentence` returns
+                them.
+            checks: the ids of the failing checks that the sentence explains.
+            functions: the functions in which the wrong answer differs from the reference. If the checks called none of
+                them, all functions that the checks called are examined.
         """
         if names.is_empty:
             return True
@@ -632,15 +649,15 @@ class _Comparison:
         return share_of_same_wrong_results(*decided)
 
     def _calls_left_open(self, calls: set[_Call], right: _ByCall, scope: _Scope) -> set[_Call]:
-        """Return the calls in which a right answer returns something else than the reference.
+        """Return the calls in which right answers return different results, as the rules allow.
 
-        The rules leave the result of such a call open. So a third result there, neither the wrong answer's nor the
-        reference's, does not show another mistake.
+        A submission that returns a third result there, neither that of a wrong answer nor that of the reference, does
+        not show another mistake.
 
         Args:
             calls: the calls in which a submission returns a third result; only these are examined.
             right: digests of what the reference returns, by call.
-            scope: the checks and functions that are compared.
+            scope: the ids of the checks, and the functions whose calls are compared.
         """
         left_open: set[_Call] = set()
         for path in self._exercise.right:
@@ -652,15 +669,16 @@ class _Comparison:
         return left_open
 
     def _shows_both_mistakes(self, pair: tuple[Answer, Answer], checks: _Ids) -> bool:
-        """Return whether the submission's results show the mistakes of both wrong answers.
+        """Return whether a submission's results show the mistakes of two wrong answers at once.
 
-        The calls are those of all checks that can be compared. In calls that only one of the answers gets wrong, the
-        submission returns what that answer returns, but in a few it may be right. In calls that both get right, it is
-        right. In calls that both get wrong, it may return anything, as two mistakes may change a result together.
+        The results of all calls are compared. Where one of the answers is wrong, the submission must return the same in
+        at least three of four calls, and be right in the others. Where both are right, it must be right. Where both are
+        wrong, it may return anything, as two mistakes may change a result together.
 
         Args:
             pair: the two wrong answers.
-            checks: the failing checks that they explain.
+            checks: the failing checks that they explain together. If all of these are of costs, return True, as slow
+                code returns what is right.
         """
         if self._costs.issuperset(checks):
             return True
@@ -702,15 +720,16 @@ class _Comparison:
         return _Scope(frozenset(compared), frozenset(functions))
 
     def _results_in_calls(self, scope: _Scope, answers: Sequence[Answer]) -> list[_ByCall] | None:
-        """Return what the submission and known answers return in each call.
+        """Return what the submission and known answers return in each call that some checks make.
 
         Args:
-            scope: the checks and functions that are compared.
+            scope: the ids of these checks, and the functions whose calls are compared.
             answers: the known answers.
 
         Returns:
-            The results of the submission, then those of each answer. It is None if results are missing, or if a
-            function was called more or less often for an answer than for the submission.
+            The results of the submission, then those of each answer, such as `[{("shape", "total", 0):
+            "8207...:8207..."}, ...]`. None if results are missing, or if a function was called more or less often for
+            an answer than for the submission.
         """
         # Known answers first: the first run that compares makes all calls of these checks, which the lane then keeps.
         known = [self._results_of(answer, scope.checks) for answer in answers]
@@ -740,22 +759,23 @@ class _Comparison:
         return results
 
     def _checks_to_compare(self) -> set[str]:
-        """Return the ids of the checks whose results are compared with known answers.
+        """Return the ids of the checks in which results are compared with those of known answers.
 
-        Checks of costs are left out.
+        They are the checks that passed or failed, without checks of costs: slow code returns what is right.
         """
         return {*self._passing, *self._failing} - self._costs
 
     def _checks_failing_alike(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
-        """Return the checks that end for a wrong answer as for the submission.
+        """Return the checks that end for a wrong answer in the same way as for the submission.
 
-        No check is returned if the answer fails one in which the submission ends in another way. That one does not
-        count if a function that the answer does not change may be at fault in it.
+        The set is empty if the answer fails another check, which ends otherwise for the submission: then the submission
+        has not this mistake. Such a check does not count if a function that the answer does not change may be at fault
+        in it.
 
         Args:
             answer: the wrong answer.
-            seed: the seed of the inputs.
-            mine: the submission's traces of its failing checks, with that seed.
+            seed: the seed of the random inputs.
+            mine: how the submission's failing checks ended with that seed, by id.
             passing: the checks that the submission passes, and that the answer must pass, too.
         """
         theirs, starved = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
@@ -868,9 +888,10 @@ class _Comparison:
         return next((place for place, id in enumerate(self._order) if id in ids), len(self._order))
 
     def run(self, seed: int) -> Traces:
-        """Run the failing checks with a seed, and return their traces.
+        """Run the submission's failing checks with a seed, and return how each ended.
 
-        Checks of costs run with the first seed only. No check runs if its trace for this seed is known.
+        A check is not run again if that is known. Checks of costs hardly depend on the inputs: they run with the first
+        seed only.
         """
         if seed not in self._ran:
             known = self._traces_of_graded_run(seed)
@@ -883,10 +904,13 @@ class _Comparison:
         return self._ran[seed]
 
     def _traces_of_graded_run(self, seed: int) -> dict[str, Trace]:
-        """Return the traces of failing checks whose inputs were the same in the graded run.
+        """Return how failing checks ended, if the graded run had the inputs of this seed.
+
+        Such a check need not be run again: its inputs are the same for all authors, or the seed is that of the graded
+        run.
 
         Args:
-            seed: the seed of the inputs.
+            seed: the seed of the random inputs.
         """
         return {id: one for id, one in self._failing.items() if seed == self._ran_with or one.same_for_all}
 

@@ -164,13 +164,14 @@ _SENTENCE = f"{UNWRITTEN}: say what the mistake is, and what is right instead, i
 
 
 def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str], function: str = "") -> str:
-    """Return the text of a file with a new wrong answer, made from a student's code.
+    """Turn a student's wrong code into a draft of a new wrong answer for the course.
 
-    It begins with a sentence that the course's author must write, and the line "caught by: CHECK". If points were lost
-    on several rules, "breaks: C1, C2" is below it. Names of people, comments and docstrings are removed.
+    The draft is the text of a Python file. Its docstring has a sentence that the course's author must write, and the
+    line "caught by: CHECK"; if points were lost on several rules, also a line such as "breaks: C1, C2". Below it is the
+    student's code without names of people, comments and docstrings.
 
     Args:
-        graded: the exercise as it was graded.
+        graded: the student's graded exercise.
         source: the source of the student's module.
         people: the names of its authors, which are removed.
         function: the function that is wrong; "" for any.

@@ -194,9 +194,16 @@ def _candidates_of(
 
 
 def _script_candidate(data: bytes, one: _Candidate, exercise: Exercise, course: Sequence[Exercise]) -> _Candidate:
-    """Return the candidate with those statements of a script that the exercise needs.
+    """Return a candidate that has only those statements of a script that the exercise needs.
 
-    The script was saved from a notebook. An unchanged starter stays as it is.
+    The script was exported from a notebook, and so may answer several exercises. An unchanged starter is returned as it
+    is.
+
+    Args:
+        data: the content of the script.
+        one: the candidate with the whole script.
+        exercise: the exercise.
+        course: all exercises that the script may answer.
     """
     if is_starter(exercise, one.source):
         return one
@@ -277,18 +284,18 @@ def _submission_of_attempt(
     attempt: int,
     root: Path | None,
 ) -> Submission:
-    """Return the submission of one attempt: 0 is the one that counts, 1 the one before it.
+    """Return an author's submission of one attempt: 0 counts, and 1 is the one before it.
 
-    For each exercise, it has the candidate at the index `attempt` of the exercise's list. Only attempt 0 has the
-    exercises without a candidate, with the reason.
+    If `double_v2.py` and `double.py` were handed in, attempt 0 has `double_v2.py`, and attempt 1 `double.py`. An
+    exercise for which nothing was handed in is in attempt 0 only, with the reason why it is missing.
 
     Args:
         handed: the author, with the files and folders as they were handed in.
         contents: the files that were read of these.
         wanted: the exercises that are graded.
-        ordered: the candidates by the exercise's id, the one that counts first.
-        copies: the candidates that lie beside or below the file at the course's path, by the exercise's id; they do not
-            count as attempts.
+        ordered: the files that may answer each exercise, by its id, the one that counts first.
+        copies: the files beside or below the file at the course's path, such as `old/double.py`, by the exercise's id;
+            they are not attempts.
         attempt: the number of the attempt.
         root: the folder from which paths are shown, if there is one.
     """

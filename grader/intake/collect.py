@@ -50,8 +50,9 @@ _WALL_FACTOR = 6
 def read_submission(folder: Path, exercises: Sequence[Exercise], author: str) -> Submission:
     """Read a student's own folder in this process, and return the submission.
 
-    In a course's folder the files at the course's places count, and files beside them come along. Another folder is
-    read as if it had been handed in.
+    In a folder of the course, the file at the course's path is the answer, such as
+    `exercises/01_making/double/double.py`, and files beside it can be imported. Another folder is read as if it had
+    been handed in.
 
     Args:
         folder: the course, or a folder with files of exercises.
@@ -91,16 +92,17 @@ def collect(
     with_earlier_attempts: bool = False,
     root: Path | None = None,
 ) -> tuple[list[Submission], list[Unmatched]]:
-    """Have the reading process read what an author handed in.
+    """Read what an author handed in, in a separate process, and return it as submissions.
 
-    Files that cannot be read within the limits become a problem of this author's submission.
+    Such files may be hostile, so the reading process has limits on time and memory. Files that cannot be read within
+    the limits become a problem of this author's submission.
 
     Args:
         handed: the files that the author handed in.
         course: every exercise of the course.
         wanted: the exercises that are graded.
         with_earlier_attempts: True if each version that was handed in becomes a submission, and not the last alone.
-        root: the folder that paths are shown from.
+        root: the folder from which paths are shown; None for whole paths.
 
     Returns:
         The submissions, first the one that counts; and the files that match no exercise.
@@ -499,11 +501,12 @@ _one_at_a_time = threading.Lock()
 def _ask_shared_reader(request: Request, course: tuple[Exercise, ...] | None = None) -> Reply:
     """Send a request to the reading process that all threads share, and return the reply.
 
-    A new process is started if the old one has ended or knows another course.
+    The process knows the exercises of one course. It is started anew if it has ended, or if the request needs those of
+    another course.
 
     Args:
         request: the request.
-        course: the exercises that the process must know; None if it may know those of any course.
+        course: the exercises that the request needs; None if it needs none, as to find the names in a text.
 
     Raises:
         SubmissionError: the files cannot be read, or not within the limits.

@@ -56,11 +56,11 @@ _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.\d+)? ?(?:(
 def _most_fit(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
     """Return whether more than half of a folder's items look like a platform's download.
 
-    Not all must: somebody may have put another file beside a download.
+    Some may look otherwise: somebody may have put another file beside a download.
 
     Args:
-        items: the items of a folder.
-        fits: a function that returns True for an item that does.
+        items: the items of the folder.
+        fits: a function that returns True for an item that looks so, such as `ada_512_7001_double.py` for Canvas.
     """
     return 2 * sum(map(fits, items)) > len(items)
 
@@ -460,12 +460,15 @@ OUT_MARK = "journal.sqlite"
 
 
 def read_download(download: Download, exercises: Sequence[Exercise]) -> Intake:
-    """Read a class's folder or zip, and return the submissions in it.
+    """Return the submissions in a class's folder or zip, such as a download of Canvas.
 
-    This is called in the reading process. The layout is detected if it is not named.
+    This is called in the reading process. The layout is detected if it is not named. Only names at the top of the named
+    folder decide about it: what a folder or a zip of one author contains was chosen by that author.
 
-    Only names at the top of the named folder decide about the layout: what a folder or a zip of one author contains was
-    chosen by that author.
+    Args:
+        download: the path of the folder or zip, the name of the layout, if it was typed, and an empty folder for what
+            is unpacked.
+        exercises: all exercises of the course, to recognize answers by their names.
 
     Raises:
         SubmissionError: nothing can be read there, or it has no submission.
@@ -511,15 +514,15 @@ def read_download(download: Download, exercises: Sequence[Exercise]) -> Intake:
 
 
 def _open_download(path: Path, folder: Path, is_answer: Callable[[str], bool]) -> tuple[Path, list[Unmatched]]:
-    """Return the folder of a download; unpack a zip into `folder` first.
+    """Return the folder of a class's download; unpack it first if it is a zip.
 
     Args:
         path: the path of the download, a folder or a zip.
         folder: the path of the folder to make for a zip.
-        is_answer: a function that says by a file's name if it is likely an answer.
+        is_answer: a function that says by a file's name if it is likely an answer, such as `double.py`.
 
     Returns:
-        The folder, and rows about what could not be unpacked.
+        The folder, and reports on what could not be unpacked.
 
     Raises:
         SubmissionError: the download is neither a folder nor a zip, or cannot be read.
@@ -562,7 +565,16 @@ def _owner_of_file(parts: Sequence[str]) -> str:
 
 
 def _with_authors(rows: Sequence[Unmatched], folder: Path, handed: Sequence[Handed]) -> Iterator[Unmatched]:
-    """Yield rows about files that could not be unpacked, with their authors where known."""
+    """Yield the reports on files that could not be unpacked, with their authors where known.
+
+    A report on `ada_double.zip` gets the author `ada` if this zip, or a folder that it lies in, is among what `ada`
+    handed in.
+
+    Args:
+        rows: the reports, which lack the author.
+        folder: the folder into which the download was unpacked.
+        handed: the files and folders of each author.
+    """
     owners = {part.path: one.key for one in handed for part in one.parts}
     for row in rows:
         places = [folder / top / row.file for top in ("class", "inner")]
@@ -571,14 +583,15 @@ def _with_authors(rows: Sequence[Unmatched], folder: Path, handed: Sequence[Hand
 
 
 def _single_item_note(layout: Layout, root: Path, items: Sequence[Path]) -> Iterator[str]:
-    """Yield a note if a single folder or zip was read as what one author handed in.
+    """Yield a note if the only folder or zip was graded as the work of one author.
 
-    It may be a class's download.
+    If the named folder has nothing but `hw1.zip`, this zip counts as what one author handed in. It may be the download
+    of a whole class instead: the note says by which command it is graded as such.
 
     Args:
-        layout: the layout that was chosen.
+        layout: the layout that was chosen; only `PLAIN` has this ambiguity.
         root: the folder in which the item lies.
-        items: the items of the folder.
+        items: all items of the folder.
     """
     if layout is PLAIN and len(items) == 1 and (items[0].is_dir() or is_packed(items[0].name)):
         yield (
@@ -620,9 +633,9 @@ def _commit_times(root: Path) -> Mapping[str, str]:
 
 
 def _several_submissions(handed: Sequence[Handed]) -> Iterator[Unmatched]:
-    """Yield a row for each author with several submissions, alone or in groups.
+    """Yield a report on each author who handed in several times, alone or in groups.
 
-    Staff must decide which one counts.
+    Staff reads the reports, and must decide which submission counts.
     """
     own = defaultdict[str, list[str]](list)
     for one in handed:

@@ -444,15 +444,15 @@ def _course_file(part: Course) -> dict[Any, Any]:
 
 
 def page_files(part: Course, facts: Mapping[str, CopyFacts], install: Install, *, notebooks: bool) -> Files:
-    """Return the pages and notebooks of a copy.
+    """Return README.md, AGENTS.md and the notebooks of the copy that students get of a course.
 
-    One page is for students, and one for programs that help them to write code.
+    README.md is for students, and AGENTS.md for programs that help them to write code. A `.gitignore` is returned, too.
 
     Args:
         part: the course that is released.
         facts: the facts of each exercise, by its id.
         install: the way in which students install the grader.
-        notebooks: True if there are notebooks.
+        notebooks: True if the copy has a notebook for each module.
     """
     packages = other_packages(part)
     words = {

@@ -78,9 +78,13 @@ class FileView:
 
 
 def _visible_parts(place: str, hidden: set[str]) -> Iterator[str]:
-    """Yield a path or, if hidden folders lie in it, the parts of it that are not hidden.
+    """Yield a path that workers may see; of a folder with hidden folders, its other items.
 
-    If `/a` has `x` and `y`, and `/a/x` is hidden, `/a` yields `/a/y`.
+    If `/a` has `x` and `y`, and `/a/x` is hidden, `/a` yields `/a/y`. A hidden path yields nothing.
+
+    Args:
+        place: the path.
+        hidden: the folders that workers must not see.
     """
     if place in hidden:
         return

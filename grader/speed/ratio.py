@@ -184,11 +184,13 @@ class _Pairs:
     samples: list[list[Sample]] = field(default_factory=list)
 
     def add_pair(self, new_pair: NewPair, hopeless: int) -> None:
-        """Take samples from a new pair of workers until they are enough for a vote.
+        """Measure with a new pair of workers until its samples are enough for a vote.
+
+        One worker runs the judged side, and the other one the side that it is compared with. The samples are kept.
 
         Args:
             new_pair: a function that starts a fresh pair of workers and yields their samples.
-            hopeless: the number of far too slow samples after which no more are taken.
+            hopeless: the number of samples with a far too slow judged side after which no more are taken.
         """
         taken: list[Sample] = []
         self.samples.append(taken)
@@ -235,10 +237,13 @@ class _Pairs:
         return agreed and abs(self.log_cpu_ratio(samples) - middle) > factor
 
     def mostly_sleeps(self, samples: Sequence[Sample]) -> bool:
-        """Return whether the judged side is too slow because it sleeps.
+        """Return whether the judged side is too slow because it sleeps, as by `time.sleep`.
 
-        With its sleep, it takes more than 3 times its CPU time, and more than twice what the limit allows. Only sleep
-        beyond that of the other side counts.
+        With its sleep, it takes more than 3 times its CPU time, and more than twice what the limit allows. Sleep counts
+        only as far as it is longer than that of the other side, as a busy machine makes both sides wait.
+
+        Args:
+            samples: the measurements with one pair of workers.
         """
         mine, other = _net_times(samples, self.idle or NOTHING)
         # A busy machine keeps both sides waiting. What the other side waits too is not held against the student.
@@ -246,10 +251,15 @@ class _Pairs:
         return whole > _WAITING[0] * mine and whole > _WAITING[1] * self.limit * other
 
     def votes_of(self, samples: Sequence[Sample]) -> int:
-        """Return the votes of a pair of workers: 1 or 2 if the judged side is too slow.
+        """Return how one pair of workers votes: above 0 if the judged side is too slow.
 
-        It is 2 if that side was stopped, or if its ratio is a factor of 1.5 or more above the limit. A fast side has
-        the votes -1, -2 if it is as far below the limit, or -3 if it is below by a factor of 3.
+        A number below 0 votes for fast enough; `decide` adds the numbers of all pairs. For the limit 2, the result is 1
+        for a ratio of 2.4, 2 for 3.5, -1 for 1.8, -2 for 1.2 and -3 for 0.5. For more than 1 or less than -1, at least
+        three of four samples must lie on that side of the limit. The result is 2 if the judged side was stopped, and 1
+        if it is too slow because it sleeps.
+
+        Args:
+            samples: the measurements with this pair of workers.
         """
         if samples[-1].stopped:
             return 2
@@ -294,10 +304,12 @@ class _Pairs:
 
 
 def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, final: bool = True) -> Ratio:
-    """Compare two sides until their ratio is known to lie below or above a limit.
+    """Measure two pieces of code until it is clear if the first is too slow, or time is over.
+
+    An example is a student's function that may take at most 3 times as long as the reference's.
 
     Args:
-        limit: the most time that the judged side may take, as a multiple of the other's.
+        limit: the most time that the judged side may take, as a multiple of the other's, such as 3.0.
         new_pair: a function that starts a fresh pair of workers and yields their samples, without warm-up.
         out_of_time: a function that returns whether to stop without a decision.
         final: True if a failing ratio is final; if not, fewer pairs are enough, and the caller compares again later.

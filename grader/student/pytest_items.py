@@ -146,12 +146,16 @@ class CheckItem(pytest.Item):
         self.line = line
 
     def limit_own_time(self, seconds: float) -> bool:
-        """Limit the time of each check's own code in the lane, in place of pytest-timeout.
+        """Limit the time that checks run themselves, without the student code that they call.
 
-        Calls of student code do not count. Return True, so that pytest-timeout sets no timer.
+        The hook of pytest-timeout calls this, and sets no timer of its own, since that would also count the student
+        code.
 
         Args:
-            seconds: the limit, for all checks of the course.
+            seconds: the limit; it holds for all checks of the course.
+
+        Returns:
+            True, by which the hook says that a limit is set.
         """
         self.parent.lane.check_s = seconds
         return True

@@ -38,7 +38,7 @@ class Change:
         self._here = get(thing)
 
     def swap(self) -> None:
-        """Undo the change, or redo it after it was undone.
+        """Exchange the present content of an object and the content kept here: undo, then redo.
 
         If something else has changed the object since, nothing happens.
         """
@@ -126,9 +126,14 @@ class Decoder(PlainDecoder):
         return block
 
     def _tensor_or_array(self, number: int, row: list[Any]) -> Any:
-        """Return the tensor or array that a row describes, built on its block of memory.
+        """Return the tensor or array that a row of the message describes.
 
-        In the worker, a tensor also gets the device and `requires_grad` that it has in the check process.
+        In the process that answers, such as a worker, a tensor also gets the device and `requires_grad` that it has in
+        the check process.
+
+        Args:
+            number: the number of the object, by which both processes refer to it.
+            row: the description, such as `["array", "<f4", [2], [4], 0, 0, True]`; see `_array` and `_tensor`.
         """
         if row[0] == "array":
             array = self._array(row)
@@ -215,9 +220,17 @@ class Decoder(PlainDecoder):
         return block
 
     def _check_memory(self, rows: list[Any], written: Mapping[int, Array], views: Mapping[int, Any]) -> None:
-        """Raise `ProtocolError` if the memory of bools has a byte other than 0 and 1.
+        """Raise `ProtocolError` if a bool tensor or array has a byte other than 0 and 1.
 
-        The memory of bool tensors and arrays is checked where it is new or changed.
+        The other process is not trusted, and may send such bytes. Only memory that this message brought or changed is
+        examined.
+
+        Args:
+            rows: the descriptions of all tensors, arrays and containers, such as
+                `["array", "|b1", [2], [1], 0, 0, True]`.
+            written: the new bytes of blocks of memory that both processes had before the message, by the block's
+                number.
+            views: the tensors and arrays that the message added or changed, by the index of their row.
         """
         total = 0
         for number, row in enumerate(rows):
@@ -248,8 +261,13 @@ class Decoder(PlainDecoder):
     def _keep_facts_and_layout(self, number: int, view: Any, *, is_new: bool) -> None:
         """Record what a message says of a tensor or an array besides its numbers.
 
-        A tensor or an array that the check already has gets its new layout, as student code may have resized it in
-        place. For a tensor, facts such as `requires_grad` are recorded.
+        These are the shape and strides of one that the check already has, as student code may have resized it in place;
+        and for a tensor, facts such as `requires_grad`.
+
+        Args:
+            number: the number of the object, by which both processes refer to it.
+            view: the tensor or array as this message describes it.
+            is_new: True if the check did not have the object before.
         """
         obj, row = self._table.objects[number], self._rows[number]
         if row[0] == "array":

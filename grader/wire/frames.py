@@ -75,13 +75,14 @@ class Caps:
     """Of one tensor or array whose elements share memory, for instance by strides of 0."""
 
     def most_bytes(self, memory: int) -> int:
-        """Return the largest size in bytes that a tensor with this memory may claim to have.
+        """Return the most bytes that all elements of one tensor may have, if they were copied.
 
-        A tensor from `expand` has more elements than memory. Over 4 bytes of memory it may have 64 MiB, which a
-        contiguous copy of it takes.
+        `torch.zeros(1).expand(10**9)` has 4 bytes of memory, but its copy would take 4 GB: such a tensor could fill the
+        memory of this process. By default a tensor over 4 bytes of memory may have elements of 64 MiB, and one over 100
+        MiB of memory elements of 100 MiB.
 
         Args:
-            memory: the size in bytes of the tensor's memory; an expanded tensor has more elements than fit into it.
+            memory: the size in bytes of the tensor's memory.
         """
         return min(self.data_bytes, max(memory, self.expanded_bytes))
 

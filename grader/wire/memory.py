@@ -39,9 +39,10 @@ class _ArrayDescription:
 
 
 def alias_for_trials(array: Array) -> Array:
-    """Return an array on which changes of the shape and strides of `array` can be tried.
+    """Return a second array over the same memory, to try out a change of shape or strides.
 
-    It is another array over the same memory. NumPy refuses the same changes of both arrays.
+    NumPy cannot make some of these changes in place, and raises. It raises for the second array if it would for
+    `array`, and `array` itself stays as it is.
     """
     return array[...] if isinstance(array.base, np.ndarray) else np.asarray(_ArrayDescription(array))
 

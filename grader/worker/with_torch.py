@@ -107,31 +107,37 @@ class WithTorch(Libraries):
             self._accelerator.begin_request()
 
     def modules(self, folder: str, files: Mapping[str, bytes], without: Sequence[str]) -> OwnModules:
-        """Return an importer of the modules of a submission, which may import all packages.
+        """Return an importer of a submission's modules, which may import all installed packages.
 
         Args:
             folder: the folder of its files.
             files: the contents of its Python files, by path.
-            without: the packages that the exercise is solved without, which is not used.
+            without: the packages that the exercise forbids. It is ignored here: only workers without PyTorch forbid
+                packages.
         """
         del without
         return OwnModules(folder, files)
 
     def set_device_mode(self, mode: str) -> None:
-        """Set which accelerator PyTorch finds, for the life of this process.
+        """Make PyTorch find a simulated accelerator, CUDA or none, as long as this process lives.
 
-        See `surroundings.set_device_mode`.
+        Args:
+            mode: "sim" for a simulated accelerator, "sim-cuda" for one that calls itself cuda, "cuda" for a real GPU,
+                or "none".
         """
         self._accelerator = surroundings.set_device_mode(mode)
 
     def record_import(self) -> None:
-        """Record whether the import of the submission has left gradients on."""
+        """Record if the import of the submission left the recording of gradients on, for `seed`."""
         self._gradients = torch.is_grad_enabled()
 
     def seed(self, number: int) -> None:
-        """Seed all generators, and restore whether gradients are on.
+        """Seed all random generators, and undo a `torch.set_grad_enabled` of the last call.
 
-        `record_import` has recorded that after the import of the submission.
+        Recording of gradients is on or off again as it was after the import of the submission; see `record_import`.
+
+        Args:
+            number: the seed.
         """
         surroundings.seed(number, devices=self._accelerator is not None)
         # A function that leaves gradients switched off fails its own check, not the next.

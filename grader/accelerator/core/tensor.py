@@ -483,9 +483,14 @@ _OPTIONS = (False, False, None, False, False)
 
 
 def _conj_and_neg_keys(inner: torch.Tensor) -> DispatchKeySet | None:
-    """Return the dispatch keys of a CPU tensor that is conjugated or negated when it is read.
+    """Return the dispatch keys of a tensor whose numbers are conjugated or negated when read.
 
-    The machine learns that there is such a tensor, or one that may become one.
+    For a complex `x`, `x.conj()` is such a tensor: it shares the memory of `x`, and the key Conjugate tells PyTorch how
+    to read it. Return None if the numbers are read as they are stored. The simulated machine then has `has_complex`
+    True, so that operators look for such tensors from now on.
+
+    Args:
+        inner: a CPU tensor that is complex, or is negated when it is read.
     """
     the_machine().has_complex = True
     conj, neg = inner.is_conj(), inner.is_neg()
@@ -520,10 +525,11 @@ def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
 
 
 def _hand_gradients_on(old: torch.Tensor, parameter: torch.Tensor) -> None:
-    """Let a parameter get the gradients that a graph accumulates into the tensor in C++ that it had before.
+    """Hand the gradients of a tensor with a parameter's former contents on to the parameter.
 
-    It gets them while it is on the device where it was, as FSDP brings it back there before a backward. This happens
-    before the hooks of the node that accumulates, which may read the gradient.
+    A graph that was made before `parameter.data` was moved to another device accumulates gradients into the former
+    tensor in C++. When such a gradient arrives, and the parameter is back on that device, as FSDP does it before a
+    backward, the gradient is added to `parameter.grad`.
 
     Args:
         old: the tensor that has the parameter's former contents.

@@ -102,14 +102,15 @@ def check_devices(call: Dispatch) -> None:
 
 
 def run_foreach_one_by_one(call: Dispatch) -> Any:
-    """Run an operator on lists of tensors that are on several devices.
+    """Run an operator such as `torch._foreach_mul` on lists of tensors on several devices.
 
     As on CUDA, the operator runs once for each index of the lists: `torch._foreach_mul([a, b], 2.0)` runs with `[a]`,
     then with `[b]`.
 
     Returns:
-        What the operator returns. NotImplemented if all tensors are on one device, if the lists have different lengths,
-        or if each list has a single tensor; for single tensors only `_foreach_copy_` runs.
+        What the operator returns. NotImplemented if the caller shall run the operator like any other: all tensors are
+        on one device, the lists have different lengths, or each list has one tensor. A `_foreach_copy_` of one tensor
+        is run here.
     """
     if are_on_one_device(call.shells) and not any(host.dim() for host in call.hosts):
         return NotImplemented

@@ -113,7 +113,10 @@ def _plan_of(func: Any) -> _RunPlan:
 
 
 def _returns_view_of_first(func: Any) -> bool:
-    """Return whether the result of an operator is one view, and its first argument the only one that has tensors."""
+    """Return whether an operator returns a view of its first argument, its only tensor.
+
+    It is True for `transpose`, and False for `split`, which returns several views, and for `add`.
+    """
     arguments, returns = ([str(one.type) for one in part] for part in (func._schema.arguments, func._schema.returns))
     others = [one for one in arguments[1:] if "Tensor" in one]
     return func.is_view and arguments[:1] == returns == ["Tensor"] and not others
@@ -147,9 +150,15 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
 
 
 def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """Run an operator that takes the simulated device, and no tensor on it.
+    """Run an operator that gets the device by name, such as `torch.zeros(3, device="cuda")`.
 
-    An example is `torch.zeros(3, device="cuda")`.
+    PyTorch calls `run` for an operator that has a tensor of the simulated device among its arguments. It calls this
+    function for an operator that has none.
+
+    Args:
+        func: the operator.
+        *args: its arguments.
+        **kwargs: its arguments by name, such as the device.
     """
     if RECORDERS:
         with operator_region():
@@ -182,10 +191,11 @@ def _run_with_keys(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _run_view(plan: _RunPlan, machine: Machine, args: Any) -> Any:
-    """Run an operator that returns a view of its first argument, without all that a kernel needs.
+    """Run an operator that returns a view, such as `x.t()`, in a short way: it has no kernel.
 
     Returns:
-        The view; `NotImplemented` if it is not simple, or raises an error: then the operator runs as all others do.
+        The view. NotImplemented if the short way does not suffice, as for a complex tensor, or if it raises an error:
+        then the operator runs as all others do.
     """
     shell = args[0]
     inner = shell._inner

@@ -17,9 +17,9 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Patch autograd so that backward runs on the streams on which forward ran.
+    """Patch autograd so that backward runs on the simulated streams on which forward ran.
 
-    It runs in the calling thread. Gradients on a wrong device raise, as on CUDA.
+    Backward then runs in the thread that calls it, and a gradient on a wrong device raises, as on CUDA.
     """
     _patch_backward(machine)
     _patch_custom_functions(machine)

@@ -33,17 +33,20 @@ def install(machine: Machine) -> None:
 
 
 class _NoDerivative(torch.autograd.Function):
-    """The identity of a gradient, whose own gradient raises."""
+    """A function that returns a gradient unchanged, but whose own backward raises.
+
+    A backward through a gradient (double backward) therefore raises, as with cuDNN.
+    """
 
     @staticmethod
     def forward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
-        """Return a view of the gradient."""
+        """Return the gradient unchanged, as a new tensor that has `backward` as its derivative."""
         del ctx
         return grad.view_as(grad)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """Raise `NotImplementedError`, as cuDNN does in a double backward."""
+        """Raise `NotImplementedError`: cuDNN has no double backward."""
         del ctx, grads
         raise NotImplementedError(_DOUBLE)
 

@@ -22,10 +22,10 @@ from grader.accelerator.sim.machine import Machine
 
 
 def install(machine: Machine) -> None:
-    """Make checkpoints and random numbers of `torch.distributed` work on the device.
+    """Make checkpoints and random numbers of `torch.distributed` work on the simulated device.
 
-    Each of the modules is patched now if it is imported, otherwise when the program imports it. To import it here
-    would take long.
+    Three of its modules are patched, such as `torch.distributed.tensor._random`. To import them here would take long,
+    so a module that is not imported yet is patched when the program imports it.
     """
     for name, patch in _PATCHES.items():
         if (module := sys.modules.get(name)) is not None:

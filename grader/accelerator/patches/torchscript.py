@@ -66,11 +66,16 @@ def install(machine: Machine) -> None:
 
 
 def _wrap_script_call(machine: Machine, original: Any) -> Any:
-    """Return a wrapper of a script's `__call__` that raises for scripts that name CUDA.
+    """Wrap the call of scripts, so that one whose code names CUDA raises a clear error.
 
-    TorchScript does not know the device by that name. The wrapper raises `NotImplementedError` if such a script gets a
-    tensor of the device, or fails. Devices among the arguments are passed by their inner names; a device in the result
-    has its public name.
+    A scripted function with `device="cuda"` in its code cannot run on the simulated device, which TorchScript knows by
+    another, inner name. If it gets a tensor of the device, or fails, the wrapper raises `NotImplementedError`. For all
+    other scripts, the wrapper replaces devices among the arguments by their inner names, and a device in the result by
+    its public name.
+
+    Args:
+        machine: the simulated machine.
+        original: the method `__call__` of a class of scripts, such as `torch.jit.ScriptFunction`.
     """
     named: Any = weakref.WeakKeyDictionary()  # whether a script names CUDA
 

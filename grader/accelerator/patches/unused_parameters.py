@@ -32,8 +32,8 @@ class _WithoutPinnedMemory(TorchDispatchMode):
 def install(machine: Machine) -> None:
     """Let `DistributedDataParallel(find_unused_parameters=True)` train on the device.
 
-    In backward, C++ asks for pinned memory, which the device lacks, and gets ordinary memory. A model with a static
-    graph needs this, too.
+    PyTorch's C++ code for this asks in backward for pinned host memory, which the simulated device lacks. It then gets
+    ordinary host memory. A model with a static graph needs this, too.
     """
     del machine
     model: Any = torch.nn.parallel.DistributedDataParallel

@@ -140,7 +140,11 @@ class Clock:
                 self.count += 1
 
     def keeps_spans(self) -> bool:
-        """Return whether somebody sees the next span: it is kept, or `on_span` gets it."""
+        """Return whether the next span of virtual time is needed: for a drawing or a callback.
+
+        A span is a piece of work with its begin and end, such as a kernel from 5 µs to 7 µs. It is needed if fewer than
+        `most` spans were kept so far, or if `on_span` is set. Otherwise spans are only counted.
+        """
         return len(self.spans) < self.most or self.on_span is not None
 
     def pass_time(self, seconds: float, name: str) -> None:

@@ -28,13 +28,14 @@ class Changes(NamedTuple):
 
 
 def _changes_of_counters(nbytes: Sequence[int], requested: Sequence[int]) -> tuple[Changes, Changes, Changes]:
-    """Turn blocks into changes of three counters: bytes, requested bytes and blocks.
+    """Return how blocks change the counters of bytes, of requested bytes and of blocks.
 
-    For example, `[512]` and `[500]` become `(Changes(512, 512, 512), Changes(500, 500, 500), Changes(1, 1, 1))`.
+    A program that allocates 500 bytes gets a block of 512: `[512]` and `[500]` become `(Changes(512, 512, 512),
+    Changes(500, 500, 500), Changes(1, 1, 1))`.
 
     Args:
         nbytes: the bytes of each block, negative for a block that was freed.
-        requested: the requested bytes of each block, negative in the same way.
+        requested: the bytes that the program requested for each block, negative in the same way.
     """
     blocks = [1 if one > 0 else -1 for one in nbytes]
     return _changes_of(nbytes), _changes_of(requested), _changes_of(blocks)

@@ -180,10 +180,11 @@ class Races:
     # -- who waits for whom
 
     def vector_clock_of(self, queue: Queue) -> VectorClock:
-        """Return the vector clock of a queue.
+        """Return how much work of each queue is done once `queue` has run all its work.
 
-        For each queue, it has the number of the last work that is done once all work of `queue` is done. For stream 3,
-        `{(0, 0): 5, (0, 3): 7}` means: once its 7 kernels are done, so are the first 5 of the default stream.
+        The work of each queue is counted from 1. `vector_clock_of((0, 3))` may return `{(0, 0): 5, (0, 3): 7}`: once
+        stream 3 of device 0 has run its 7 kernels, the first 5 kernels of the default stream are done, too, as stream 3
+        has waited for them. Such a mapping is called a vector clock.
         """
         return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
 
@@ -311,17 +312,18 @@ class Races:
     def record_use(
         self, queue: Queue, name: str, reads: Sequence[Block], writes: Sequence[Block], callers: int = 0
     ) -> None:
-        """Record that work which uses memory is added to a queue.
+        """Add work that uses memory to a queue, and report a race with the work of another queue.
 
-        A race with work of another queue is reported: as a warning, or as an error if the attribute `strict` is True.
+        For example, a kernel on stream 3 reads what `mm` on the default stream writes, without waiting for it. The
+        report is a warning, or an error if the attribute `strict` is True.
 
         Args:
             queue: the queue of the stream.
             name: the name of the operator.
-            reads: blocks that it reads.
-            writes: blocks that it writes to.
-            callers: as many callers of the caller's caller need not be looked at to find the program's line: they are
-                code of this package.
+            reads: blocks of memory that it reads.
+            writes: blocks of memory that it writes to.
+            callers: the number of further callers, besides the two nearest, that are code of this package; the
+                program's line is looked for behind them.
         """
         number = self._given[queue] = self._given.get(queue, 0) + 1
         frame = frame_of_program(3 + callers)  # who calls this is called by code of ours, too

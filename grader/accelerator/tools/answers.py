@@ -124,10 +124,14 @@ def _use_name(owner: Any, name: str) -> None:
 
 
 def try_name(label: str, name: str) -> str:
-    """Use an attribute of `OWNERS[label]` as a program would, and return how that ended.
+    """Try one name of a module such as `torch.cuda`, and return if it works or is refused.
 
-    For the label "torch.cuda", `synchronize` returns "works", and `utilization`, which needs a real GPU, "refused". A
-    callable attribute is called.
+    If the name is that of a function, the function is called. For the label "torch.cuda", the name `synchronize`
+    returns "works", and `utilization`, which needs a real GPU, "refused".
+
+    Args:
+        label: the key of the module or object in `OWNERS`.
+        name: the name to try.
 
     Returns:
         "works"; "refused" for a `NotImplementedError` with a message; or text that describes any other error.

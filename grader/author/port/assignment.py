@@ -240,9 +240,10 @@ class Assignment:
         return question.heading or (names if len(names) <= LONGEST_HEADING else "") or question.name
 
     def drop_tests_that_pass_always(self) -> None:
-        """Drop each test that every answer passes, if another one of its cell or its question is not such a test.
+        """Drop tests that every answer passes, such as a test that asserts nothing.
 
-        Its points go to the others of its cell, or else of its question.
+        The points of such a test go to the other tests of its cell, or else to those of its question. If a question has
+        only such tests, they stay. A note names each test that was dropped.
         """
         reasons = self._reasons_to_pass()
         for test, reason in reasons.items():
@@ -386,12 +387,16 @@ class Assignment:
         return "\n\n".join(dict.fromkeys(item.text.rstrip("\n") for item in chosen)) + "\n"
 
     def _tests_with_earlier_statements(self, known: Collection[str]) -> dict[str, str]:
-        """Return the code of each test by name, with what it needs of earlier tests.
+        """Return the code of each test, preceded by the statements of earlier tests that it needs.
 
-        The statements of earlier tests are put before its own.
+        If the test `q1` has `x = total(y)`, and the test `q2` has `assert x > 0`, that line is put before the code of
+        `q2`.
 
         Args:
-            known: names that other cells bind.
+            known: the names that cells besides tests bind; for these, nothing is added.
+
+        Returns:
+            The code, by the name of the test.
         """
         earlier, whole = list[TopStatement](), dict[str, str]()
         for name, source in self._all_tests.items():

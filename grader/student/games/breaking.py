@@ -88,9 +88,14 @@ def play(
 
 
 def _end_if_found(own: OwnExercise, planted: FaultyFile, *, give_up: bool) -> Iterator[str]:
-    """End the game if the fault is found or the student gives up; yield what to print.
+    """Grade the file; end the game if the fault is found or the student gives up.
 
-    The file is graded first. At the end of the game, the student's own file is restored.
+    Yield the sentences to print. At the end of the game, the student's own file is restored.
+
+    Args:
+        own: the exercise in the student's folder.
+        planted: the fault, and the student's own file.
+        give_up: True if the student gives up.
     """
     exercise, report = own.exercise, own.grade()
     solved = report.exercises[0].passes
@@ -139,13 +144,13 @@ def choose_fault(own: OwnExercise, chance: random.Random) -> PlantedFault:
 
 
 def _verdict_on_fault(broken: GradedExercise) -> Verdict | None:
-    """Return how checks show a planted fault: the verdict of the first check that fails.
+    """Return the verdict of the first check that fails because of a planted fault, or None.
 
-    It is None if the fault is unsuitable: no check fails, the code does not load, or it raises an error such as
-    NameError.
+    None means that the fault is not suitable for the game: no check fails, the code does not load, or the check fails
+    with an error such as NameError, which shows the fault at once.
 
     Args:
-        broken: the exercise, graded with the fault.
+        broken: the exercise, graded with the fault in the student's file.
     """
     for row in broken.checks:
         outcome = row.outcome

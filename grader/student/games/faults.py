@@ -99,7 +99,10 @@ def _nodes_of(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 class _Text:
-    """A Python source with its syntax tree, and the positions of nodes and operators in it."""
+    """A student's source with its syntax tree, in which the games plant faults.
+
+    Its methods find where nodes and operators are in the text.
+    """
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -139,7 +142,14 @@ class _Text:
         return next(((place, sign) for place, sign in self._signs if start <= place < end), None)
 
     def fault_at(self, start: int, end: int, new: str, what: str) -> PlantedFault:
-        """Return the fault that replaces the text from `start` to `end` by `new`."""
+        """Return the fault that replaces a part of the text, such as `x.sum()` by `x.mean()`.
+
+        Args:
+            start: the position at which the part begins, in characters.
+            end: the position at which it ends.
+            new: the text that takes its place.
+            what: a clause on what is then wrong, such as "it returns a copy"; the student reads it when the game ends.
+        """
         line = self.source.count("\n", 0, start) + 1
         return PlantedFault(what, line, self.source[:start] + new + self.source[end:])
 
