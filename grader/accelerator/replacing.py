@@ -47,7 +47,7 @@ def put(owner: Any, name: str, new: Any) -> None:
         original = getattr(owner, name, None)  # `torch._VF` looks its functions up elsewhere
     # Without this, TorchScript would try to compile our Python function in the place of an operator that it knows.
     operator = torch.jit._builtins._find_builtin(original)
-    setattr(owner, name, _follow_torch_function(owner, original, _wrap_like(original, new)))
+    setattr(owner, name, _wrap_for_torch_function(owner, original, _wrap_like(original, new)))
     if operator is not None:
         torch.jit._builtins._register_builtin(getattr(owner, name), operator)
 
@@ -88,7 +88,7 @@ def _wrap_like(original: Any, new: Any) -> Any:
     return functools.update_wrapper(new, original)
 
 
-def _follow_torch_function(owner: Any, original: Any, new: Any) -> Any:
+def _wrap_for_torch_function(owner: Any, original: Any, new: Any) -> Any:
     """Let tensor subclasses and modes see a call of `new` in their `__torch_function__`.
 
     For example, a program logs each call by a mode's `__torch_function__`. If `new` replaces `torch.zeros_like`, the

@@ -135,7 +135,7 @@ class Case:
         return Work(plan, exercise, self.submission())
 
     @property
-    def is_known(self) -> bool:
+    def is_from_file(self) -> bool:
         """Whether the answer is a file of the course, such as a right or a wrong answer.
 
         It is False for the unusual and constant answers, which this module generates.

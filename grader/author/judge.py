@@ -80,7 +80,7 @@ class Loss:
         return {self.rule, *self.breaks}
 
     @property
-    def total(self) -> float:
+    def lost_hundredths(self) -> float:
         """The points that the wrong answer loses in all, in hundredths: 150 for 1.5 points."""
         return sum(self.lost.values())
 

@@ -118,7 +118,7 @@ class Prover:
         """Prove exercises of the course in a runtime that has their checks, and return the proofs."""
         problems, cases = self._problems_and_cases(exercises, self._checks_of(runtime, exercises))
         if self.known_only:
-            cases = [replace(case, busy=False) for case in cases if case.is_known]
+            cases = [replace(case, busy=False) for case in cases if case.is_from_file]
         works = {case: case.work(self.course, self.setup) for case in cases}
         saved = {case: one for case, work in works.items() if (one := self.store.find(work)) is not None}
         self._until_the_end = [one.id for case, one in saved.items() if one.id and not _is_repeatable(case, one.graded)]
@@ -325,7 +325,7 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator
             files = for_terminal(", ".join(proof.unproved), one_line=True)
             yield f"{proof.exercise.id}: not proved here, as the named check needs what is not here: {files}"
     losses = [loss for proof in proofs for loss in proof.losses]
-    if total := sum(loss.total for loss in losses):
+    if total := sum(loss.lost_hundredths for loss in losses):
         others = sum(sum(loss.lost_on_kept_rules.values()) for loss in losses)
         yield f"{100 * others / total:.0f} % of the points that wrong answers lose are for rules that they obey"
     for note in (note for proof in proofs for note in proof.notes):
@@ -398,6 +398,6 @@ def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
             name = for_terminal(f"{proof.exercise.number} {loss.name.removesuffix('.py')}", one_line=True)
             others = loss.lost_on_kept_rules
             broken = ",".join(sorted_rules(loss.broken_rules))
-            own = f"{broken} {as_points_text(loss.total - sum(others.values()))}"
-            rows.append([name, as_points_text(loss.total), own, losses_text(others)])
+            own = f"{broken} {as_points_text(loss.lost_hundredths - sum(others.values()))}"
+            rows.append([name, as_points_text(loss.lost_hundredths), own, losses_text(others)])
     yield from table_lines(_LOSSES, rows, WIDTH)

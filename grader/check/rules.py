@@ -71,7 +71,7 @@ def assert_uses_only(function: Proxy, *allowed: Rule) -> None:
     """
     names = {_canonical_name_of_rule(rule) for rule in allowed} | _FREE
     listed = f"allowed: {', '.join(map(_rule_text, allowed))}" if allowed else "only operators are allowed"
-    for name, mention in _mentions_with_canonical_names(function):
+    for name, mention in _library_names_used(function):
         of_python = mention.name[1:] in _OF_PYTHON or name.split(".")[0] in sys.stdlib_module_names
         if name and name not in names and not of_python:
             raise _rule_failure(function, mention, f"uses `{mention.name}`, which the rule does not allow; {listed}")
@@ -92,7 +92,7 @@ def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
         ValueError: there is nothing of such a name.
     """
     rules = {_canonical_name_of_rule(rule): _rule_text(rule) for rule in left_out}
-    uses = list(_mentions_with_canonical_names(function))
+    uses = list(_library_names_used(function))
     # With `n = np`, a method of n may be a function of NumPy's.
     packages = [name for name, _ in uses if name and isinstance(object_at(name), types.ModuleType)]
     for name, mention in uses:
@@ -165,7 +165,7 @@ def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
             raise CheckFailed(public, f"{public}{lines}") from None
 
 
-def _mentions_with_canonical_names(function: Proxy) -> Iterator[tuple[str, Mention]]:
+def _library_names_used(function: Proxy) -> Iterator[tuple[str, Mention]]:
     """Yield each use of a library's name in a function, with the one name for all its forms.
 
     For `x.add_(1)`, the pair is "add" and the mention of ".add_". "add", the canonical name, also stands for `x.add(1)`

@@ -161,7 +161,7 @@ def _drop_point_formats(
 
 
 def _plan_and_submission(
-    checkout: Checkout, names: tuple[str, ...], handin: str | None, since: str | None, author: str, setup: Setup
+    checkout: Checkout, names: tuple[str, ...], handin: str | None, changed_since: str | None, author: str, setup: Setup
 ) -> tuple[RunPlan, Submission]:
     """Choose the exercises that a CI job grades, and read the files of the checkout.
 
@@ -169,7 +169,7 @@ def _plan_and_submission(
         checkout: the student's repository and its course.
         names: the names of exercises and modules to which grading is restricted; () for no restriction.
         handin: the name of the hand-in whose exercises are graded; None for all exercises.
-        since: the commit since which an exercise's files must have changed; None if this does not matter.
+        changed_since: the commit since which an exercise's files must have changed; None if this does not matter.
         author: the author's name; "" for the name of the folder.
         setup: the set-up of the run.
 
@@ -186,8 +186,8 @@ def _plan_and_submission(
     exercises = options.exercises_in(options.handin_of(course, handin), course.exercises)
     exercises = [exercise for exercise in exercises if not wanted or exercise.id in wanted]
     handed_in = collect_one(checkout.folder, course.exercises, exercises, author or checkout.folder.name)
-    if since is not None:
-        changed = changed_exercises(checkout, handed_in, since)
+    if changed_since is not None:
+        changed = changed_exercises(checkout, handed_in, changed_since)
         exercises = [exercise for exercise in exercises if exercise in changed]
     return RunPlan(course, exercises, setup, handin=handin), handed_in
 

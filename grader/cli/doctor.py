@@ -56,7 +56,7 @@ def doctor_command(as_json: bool, start: str | None) -> None:
     # Workers are started as a batch would. With no least level: what is missing is to be shown, not refused.
     with closing(open_worker_source(setup.start, SandboxPlan())) as source:
         reached = source.wait_ready()
-    remains = _reach_of_check_processes(setup)
+    remains = _access_of_check_processes(setup)
     say(*_doctor_lines(facts, reached, remains))
     if as_json:
         print_json(doctor_data(facts, reached, remains))
@@ -86,7 +86,7 @@ def _background_process_lines() -> Iterator[str]:
         yield f"no background processes: {problem or 'the next  grade  leaves some for ten minutes'}"
 
 
-def _reach_of_check_processes(setup: Setup) -> Mapping[str, str]:
+def _access_of_check_processes(setup: Setup) -> Mapping[str, str]:
     """Return what the sandbox still lets a check process use, in words, by kind of access.
 
     An example is `{"memory": "3072 MiB", "network": "nothing", ...}`. Only `--start fork` confines check processes;

@@ -452,7 +452,7 @@ class _Comparison:
                 if len(parts[answer]) == most
             }
             alone = [answer for answer, share in agree.items() if share and share == max(agree.values())]
-            callees = self._callees_that_matter(group, parts)
+            callees = self._callees_possibly_at_fault(group, parts)
             if callees:
                 alone = [answer for answer in alone if self._explains_callees(parts[answer], callees)]
             if not alone and not callees:
@@ -504,7 +504,7 @@ class _Comparison:
         rows = [self._rows[id] for id in group if id not in self._costs] or [self._rows[id] for id in group]
         return frozenset(name for row in rows for name in self._callees.callees_of(row))
 
-    def _callees_that_matter(self, group: _Ids, parts: _Alike) -> frozenset[str]:
+    def _callees_possibly_at_fault(self, group: _Ids, parts: _Alike) -> frozenset[str]:
         """Return the faulty functions called in some checks that may be why these checks fail.
 
         They are the functions that `_callees_of` returns, without those that certainly do no harm; see `_is_harmless`.

@@ -508,7 +508,7 @@ def read_download(download: Download, exercises: Sequence[Exercise]) -> Intake:
     times = _commit_times(root)
     dated = (_with_time(one, times[one.key]) if one.key in times else one for one in handed)
     ordered = tuple(sorted(dated, key=lambda one: (one.key, [str(part.path) for part in one.parts[:1]])))
-    nobodys = (*unmatched, *links, *_several_submissions(ordered), *_with_authors(left, download.folder, ordered))
+    nobodys = (*unmatched, *links, *_several_submissions(ordered), *_add_authors(left, download.folder, ordered))
     notes = (*_single_item_note(layout, root, items), *(_prefix_note(items) if name == CLONES.name else ()))
     return Intake(layout.title, root, path, ordered, nobodys, tuple(notes))
 
@@ -564,7 +564,7 @@ def _owner_of_file(parts: Sequence[str]) -> str:
     return by_canvas["user"] if (by_canvas := _canvas_name(parts[0])) else parts[0]
 
 
-def _with_authors(rows: Sequence[Unmatched], folder: Path, handed: Sequence[Handed]) -> Iterator[Unmatched]:
+def _add_authors(rows: Sequence[Unmatched], folder: Path, handed: Sequence[Handed]) -> Iterator[Unmatched]:
     """Yield the reports on files that could not be unpacked, with their authors where known.
 
     A report on `ada_double.zip` gets the author `ada` if this zip, or a folder that it lies in, is among what `ada`

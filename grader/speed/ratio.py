@@ -250,7 +250,7 @@ class _Pairs:
         whole = mine + _asleep_s(samples)
         return whole > _WAITING[0] * mine and whole > _WAITING[1] * self.limit * other
 
-    def votes_of(self, samples: Sequence[Sample]) -> int:
+    def vote_of_pair(self, samples: Sequence[Sample]) -> int:
         """Return how one pair of workers votes: above 0 if the judged side is too slow.
 
         A number below 0 votes for fast enough; `decide` adds the numbers of all pairs. For the limit 2, the result is 1
@@ -320,7 +320,7 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
     # and does not take it away. A pair that was begun is measured to its end.
     while len(pairs.samples) < most and not (len(pairs.samples) >= least and out_of_time()):
         pairs.add_pair(new_pair, hopeless)
-        votes = sum(map(pairs.votes_of, pairs.samples))
+        votes = sum(map(pairs.vote_of_pair, pairs.samples))
         ratio = pairs.summary(below=votes < 0)
         # Sleep apart, the votes must agree with the reported median, or a message would contradict its verdict.
         enough = LEAD if ratio.is_slow_by_sleep else lead

@@ -445,7 +445,9 @@ def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimT
     # autograd takes the wrapper for a tensor of the device.
     dtype = inner.dtype
     # No other tensors are conjugated or negated when they are read.
-    bits = _conj_and_neg_keys(inner) if dtype.is_complex or inner.is_neg() else None
+    bits = None
+    if dtype.is_complex or inner.is_neg():
+        the_machine().has_complex, bits = True, _conj_and_neg_keys(inner)
     # By position, which is parsed faster; `_OPTIONS` says what the others are.
     sizes, strides, offset = inner.size(), inner.stride(), inner.storage_offset()
     made: Any = _make(
@@ -486,13 +488,11 @@ def _conj_and_neg_keys(inner: torch.Tensor) -> DispatchKeySet | None:
     """Return the dispatch keys of a tensor whose numbers are conjugated or negated when read.
 
     For a complex `x`, `x.conj()` is such a tensor: it shares the memory of `x`, and the key Conjugate tells PyTorch how
-    to read it. Return None if the numbers are read as they are stored. The simulated machine then has `has_complex`
-    True, so that operators look for such tensors from now on.
+    to read it. Return None if the numbers are read as they are stored.
 
     Args:
         inner: a CPU tensor that is complex, or is negated when it is read.
     """
-    the_machine().has_complex = True
     conj, neg = inner.is_conj(), inner.is_neg()
     if not conj and not neg:
         return None

@@ -441,7 +441,7 @@ def _wrap_and_count(call: Dispatch, plan: _RunPlan, out: Any) -> Any:
     if launches:
         flops, nbytes = flops_and_bytes(call, out)
         # Nobody sees the shapes of work whose span is not kept.
-        shown = machine.clock.keeps_spans() or capture is not None
+        shown = machine.clock.needs_spans() or capture is not None
         shapes = [shell._inner.shape for shell in shells] if shown else ()
         machine.launch(facts.name, place, flops, nbytes, shapes)
     if capture is not None:

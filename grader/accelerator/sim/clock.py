@@ -119,7 +119,7 @@ class Clock:
         before, ready = self.host, self.ready
         # A queue begins when the host has handed the work over and all that came before is done, whichever is later.
         start = self.host = before + host_seconds
-        if keeps := self.keeps_spans():
+        if keeps := self.needs_spans():
             self.record_span(f"launch {name}", "host", before, start)
         elif start > before:
             self.count += 1
@@ -139,7 +139,7 @@ class Clock:
             elif end > start:
                 self.count += 1
 
-    def keeps_spans(self) -> bool:
+    def needs_spans(self) -> bool:
         """Return whether the next span of virtual time is needed: for a drawing or a callback.
 
         A span is a piece of work with its begin and end, such as a kernel from 5 µs to 7 µs. It is needed if fewer than

@@ -141,17 +141,17 @@ class _Text:
         start, end = self.span(left)[1], self.span(right)[0]
         return next(((place, sign) for place, sign in self._signs if start <= place < end), None)
 
-    def fault_at(self, start: int, end: int, new: str, what: str) -> PlantedFault:
+    def fault_at(self, start: int, end: int, new: str, clause: str) -> PlantedFault:
         """Return the fault that replaces a part of the text, such as `x.sum()` by `x.mean()`.
 
         Args:
             start: the position at which the part begins, in characters.
             end: the position at which it ends.
             new: the text that takes its place.
-            what: a clause on what is then wrong, such as "it returns a copy"; the student reads it when the game ends.
+            clause: what is then wrong, such as "it returns a copy"; the student reads it when the game ends.
         """
         line = self.source.count("\n", 0, start) + 1
-        return PlantedFault(what, line, self.source[:start] + new + self.source[end:])
+        return PlantedFault(clause, line, self.source[:start] + new + self.source[end:])
 
 
 def _is_operand(node: ast.expr) -> bool:
