@@ -430,6 +430,68 @@ def test_a_variable_that_a_later_cell_changes_is_named() -> None:
     ]
 
 
+def test_a_starter_has_the_order_of_the_notebook() -> None:
+    """Answers in the places of their stubs give what the reference has, also of a variable that a later cell resets."""
+    cells = [
+        code(
+            'x = "Hello"\ny = "World"\n### BEGIN SOLUTION\nboth = x + y\n### END SOLUTION', solution=True, grade_id="q1"
+        ),
+        code("assert both == 'HelloWorld'", grade=True, grade_id="t1", points=1),
+        code("y = []\n### BEGIN SOLUTION\ny = [1]\nx = y + y\n### END SOLUTION", solution=True, grade_id="q2"),
+        code("assert x == [1, 1] and y == [1]", grade=True, grade_id="t2", points=1),
+        code("y = []\nfirst = x[0]", grade_id="given"),
+        code(
+            "def end(x):\n    ### BEGIN SOLUTION\n    return x[-1]\n    ### END SOLUTION", solution=True, grade_id="q3"
+        ),
+        code("y.append(first)  ### SOLUTION\nlast = end(y)", solution=True, grade_id="q4"),
+        code("assert y == [1] and last == first == 1", grade=True, grade_id="t4", points=1),
+    ]
+    text = notebook(*cells).replace("### SOLUTION", "# SOLUTION")
+    starter = draft_of(text).starter
+    rows = [row for row in starter.rpartition('"""')[2].splitlines() if row.strip()]
+    assert rows == [
+        'x = "Hello"',
+        'y = "World"',
+        "both = None  # TODO",
+        "y = []",
+        "pass  # TODO change `y`",
+        "x = None  # TODO",
+        "y = []",
+        "if False:  # TODO write True when you have written what the code below needs",
+        "    first = x[0]",
+        "def end(x):",
+        "    raise NotImplementedError  # TODO",
+        "pass  # TODO change `y`",
+        "if False:  # TODO write True when you have written what the code below needs",
+        "    last = end(y)",
+    ]
+    exec(starter, {})
+    answers = ["both = x + y", "y = [1]", "x = y + y", "True", "return x[-1]", "y.append(first)", "True"]
+    for stub in ("both = None", "pass", "x = None", "False", "raise NotImplementedError", "pass", "False"):
+        head, found, rest = starter.partition(f"{stub}  # TODO" if stub != "False" else "False:  # TODO")
+        assert found
+        starter = f"{head}{answers.pop(0)}{':' * (stub == 'False')}  # done{rest}"
+    scope: dict[str, Any] = {}
+    exec(starter, scope)
+    assert [scope[name] for name in ("both", "x", "y", "last")] == ["HelloWorld", [1, 1], [1], 1]
+
+
+def test_a_variable_that_two_questions_bind_is_named() -> None:
+    """A test need not stand between them, and the later value may be given."""
+    cells = [
+        raw("## Greet", "markdown"),
+        code("y = 'World'", solution=True, grade=False, grade_id="q1"),
+        raw("## Count", "markdown"),
+        code("y = []\nz = 1\n### BEGIN SOLUTION\nz = len(y)\n### END SOLUTION", solution=True, grade_id="q2"),
+        code("assert y == [] and z == 0", grade=True, grade_id="t", points=1),
+    ]
+    made = assignment_of(notebook(*cells))
+    assert made is not None
+    assert [note.partition(":")[0] for note in made.notes] == [
+        "a cell below q1 changes `y`, and checks see its last value"
+    ]
+
+
 LOADED = notebook(
     code("import numpy as np\nimport torch\nrows = np.loadtxt('data/rows.csv')\nX = torch.tensor(rows)", grade_id="i"),
     code("def twice(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION", solution=True, grade_id="t"),
@@ -697,7 +759,10 @@ def test_students_get_the_part_of_a_loop_that_is_given() -> None:
     exec(draft.starter, scope)
     assert (scope["total"], scope["n"], scope["big"], scope["most"]) == (0, 9, None, 0)
     assert "for rate in rates:\n    pass  # TODO\n    print(rate)\n" in draft.starter
-    assert "    for row in rows:\n        pass  # TODO\n    while n > 3:\n        pass  # TODO\n" in draft.starter
+    starts = [
+        draft.starter.index(f"    {line}:\n        pass  # TODO\n") for line in ("while n > 3", "for row in rows")
+    ]
+    assert starts == sorted(starts) and draft.starter.count("if False:") == 2
     exec(draft.reference, scope)
     assert (scope["total"], scope["n"], scope["big"], scope["most"]) == (6, 3, True, 1)
 

@@ -104,6 +104,7 @@ class Assignment:
     _question: Question = field(default_factory=Question)
     _all_tests: dict[str, str] = field(default_factory=dict)
     _cells: dict[str, int] = field(default_factory=dict)
+    _questions_of_code: list[Question] = field(default_factory=list)
     _between: list[str] = field(default_factory=list)
     _left_out: list[str] = field(default_factory=list)
 
@@ -152,6 +153,7 @@ class Assignment:
         """
         cell = SolutionCell(source)
         self.code.append(cell.code)
+        self._questions_of_code.append(self._question)
         if is_solution:
             self.solved |= cell.solved
             self.skeletons |= cell.skeletons
@@ -305,7 +307,10 @@ class Assignment:
             yield f"questions show pictures ({shown}), which a task cannot: put them on a page, or describe them"
 
     def later_change_sentences(self) -> Iterator[str]:
-        """Yield a sentence for each variable that a test uses and a later cell of the notebook changes."""
+        """Yield a sentence for each variable that a test uses and a later cell of the notebook changes.
+
+        The cell may stand below such a test, or in a later one of two questions that bind the variable.
+        """
         looked: dict[str, list[str]] = {}
         for name, source in self.tests.items():
             later = self.code[self._cells_before[name] :]
@@ -315,6 +320,15 @@ class Assignment:
             used = _names_used(_as_function(name, source))
             for each in sorted(used & self._tested_variables() & changed):
                 looked.setdefault(each, []).append(name.removeprefix("test_"))
+        for each in sorted(self._tested_variables() - looked.keys()):
+            binding = [
+                question
+                for cell, question in zip(self.code, self._questions_of_code, strict=True)
+                if any(question is one for one in self.all_questions)
+                and any(each in item.binds for item in top_statements(cell, with_parameters=False))
+            ]
+            if binding and binding[-1] is not binding[0]:
+                looked[each] = [binding[0].name or self._title_of(binding[0])]
         for each, names in looked.items():
             yield (
                 f"a cell below {', '.join(names)} changes `{each}`, and checks see its last value: give the later one "
@@ -384,7 +398,13 @@ class Assignment:
         # The numbers of a variable may come from a seed that stands above it.
         seeds = [item for item in own if is_seed_call(item.node)] if self._tested_variables() else []
         chosen = [item for item in items if item in kept or item in imports or item in seeds]
-        return "\n\n".join(dict.fromkeys(item.text.rstrip("\n") for item in chosen)) + "\n"
+        # A line such as `rows = []` may stand twice, and the second time it undoes what is between.
+        again = {item.text for item in chosen if imported_names(item.node)}
+        texts = list[str]()
+        for item in chosen:
+            if item.text not in again or item.text.rstrip("\n") not in texts:
+                texts.append(item.text.rstrip("\n"))
+        return "\n\n".join(texts) + "\n"
 
     def _tests_with_earlier_statements(self, known: Collection[str]) -> dict[str, str]:
         """Return the code of each test, preceded by the statements of earlier tests that it needs.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from grader.author.port.rewrite import Tests, is_seed_call
 from grader.author.port.text import (
@@ -43,7 +44,7 @@ class Given:
 
     Attributes:
         source: its source; what the reference does not need is left out. A statement that needs what students write
-            stands at the end of the starter, and does not run at first.
+            does not run at first.
         skeletons: functions and classes of which students get a part: their source with TODOs, by name.
         loops: loops and the like outside of functions of which students get a part: their source with TODOs.
         kept: names whose definitions students get as they are.
@@ -79,57 +80,152 @@ def stubs_of(plain: Tests, names: Sequence[str], reference: str, given: Given) -
         for item in top_statements(given.source, with_parameters=False)
         if (item.text.rstrip() in needed or is_seed_call(item.node)) and item.name not in names
     ]
-    own, late = _divide_by_need(own, {*names, *given.solved})
     begun = {name for item in own for name in item.binds}
-    loops, late_loops = _loops_of(given, {*names, *given.solved} - begun)
-    code = [
-        given.skeletons.get(name) or _stub_of(written[name]) if name in written
-        else f"{name} = {name}  # TODO\n" if name in begun
-        else f"{name} = None  # TODO\n" if name in variables
-        else _guessed_stub(plain, name)
-        for name in names
-    ]  # fmt: skip
-    items = top_statements("\n\n".join(code))
-    calls = {item.name: _call_text(item.node) for item in items} | {name: name for name in names if name in variables}
-    whole = [*imports, *own, *items]
-    loops_need = [name for item in loops for name in item.uses]
-    chosen = statements_needed(whole, [*names, *begun, *loops_need])
+    loops = [item for text in given.loops for item in top_statements(text)]
+    order = _Order(known, own, loops)
+    placed = list[tuple[float, TopStatement]]()
+    for name in names:
+        if name in variables | begun:
+            made = order.stubs_of_variable(name)
+        else:
+            text = given.skeletons.get(name) or (_stub_of(written[name]) if name in written else "")
+            made = [(order.place_of(name), text or _guessed_stub(plain, name))]
+        placed += [(place, item) for place, text in made for item in top_statements(text)]
+    stubs = [item for _, item in placed]
+    calls = {item.name: _call_text(item.node) for item in stubs} | {name: name for name in names if name in variables}
+    if given.source or given.solved:  # of a notebook
+        placed = sorted([*order.given, *placed, *order.loops], key=lambda each: each[0])
+    items = [item for _, item in placed]
+    late = _statements_to_wait(items, {*names, *given.solved}, stubs, loops)
+    whole = [*imports, *items]
+    loops_need = [name for item in loops if item not in late for name in item.uses]
+    chosen = statements_needed([item for item in whole if item not in late], [*names, *begun, *loops_need])
+    chosen += [*stubs, *loops, *late]
     chosen += [item for item in whole if is_seed_call(item.node) or item.text.strip() in _USUAL_IMPORTS]
-    stubs = source_of_file(DOCSTRING, [*(item for item in whole if item in chosen), *loops])
-    waits = "".join(f"{textwrap.indent(ast.unparse(item.node), '    ')}\n" for item in late)
-    waits += "".join(textwrap.indent(item.text, "    ") for item in late_loops)  # with their comments
-    return calls, stubs + (f"\n\n{_NEEDS_YOURS}\n{waits}" if waits else "")
+    return calls, source_of_file(DOCSTRING, _with_waiting([item for item in whole if item in chosen], late))
 
 
-def _loops_of(given: Given, missing: Collection[str]) -> tuple[list[TopStatement], list[TopStatement]]:
-    """Divide the loops that students get into those that can run at first, and the others.
+class _Order:
+    """The order of a reference, in which the statements of a starter stand.
 
-    A `while` is among the others, as one whose body is still to be written may not end.
+    Args:
+        known: the statements of the reference.
+        given: the statements that students get, in the notebook's order.
+        loops: the loops of which students get a part.
+
+    Attributes:
+        given: the statements that students get, each with its place: the index in the reference, or a number between.
+        loops: the loops, each with its place.
     """
-    items = [item for text in given.loops for item in top_statements(text)]
-    early, late = _divide_by_need(items, missing)
-    endless = [item for item in early if any(isinstance(one, ast.While) for one in ast.walk(item.node))]
-    return [item for item in early if item not in endless], [*late, *endless]
+
+    def __init__(
+        self, known: Sequence[TopStatement], given: Sequence[TopStatement], loops: Sequence[TopStatement]
+    ) -> None:
+        self._known = known
+        self.given = list[tuple[float, TopStatement]]()
+        self._given_places = set[int]()
+        last = -1
+        for item in given:
+            same = [place for place, one in enumerate(known) if one.text.rstrip() == item.text.rstrip()]
+            place = next((place for place in same if place > last), None)
+            if place is not None:
+                last = place
+            self._given_places.update(same[:1] if place is None else [place])
+            self.given.append((last + 0.5 if place is None else place, item))
+        heads = {_first_line(item): place for place, item in reversed([*enumerate(known)])}
+        self.loops = [(float(heads.get(_first_line(item), len(known))), item) for item in loops]
+
+    def place_of(self, name: str) -> float:
+        """Return the place of a function or class; the end if the reference has none of this name."""
+        return next((place for place, item in enumerate(self._known) if item.name == name), len(self._known))
+
+    def stubs_of_variable(self, name: str) -> list[tuple[float, str]]:
+        """Return the stubs of a variable, each with its place.
+
+        The first stands where the solution first binds it, and another one where the solution binds it after a line
+        that students get. `x = None  # TODO` would undo a line `x = []` just above it, to be changed or to be filled:
+        there, the stub is ``pass  # TODO change `x` ``. A loop of which students get a part has its own TODO.
+        """
+        places = [
+            place for place, item in enumerate(self._known) if name in item.binds and not imported_names(item.node)
+        ]
+        stubs = list[tuple[float, str]]()
+        above = None
+        for place in places:
+            if place not in self._given_places and (above is None or above in self._given_places):
+                if above is None:
+                    stubs.append((place, f"{name} = None  # TODO\n"))
+                elif place not in {at for at, _ in self.loops}:
+                    undoes = self._changes(name, place) or self._stands_just_above(above, place)
+                    stubs.append((place, f"pass  # TODO change `{name}`\n" if undoes else f"{name} = None  # TODO\n"))
+            above = place
+        return stubs
+
+    def _changes(self, name: str, place: int) -> bool:
+        """Return whether a statement needs the earlier value of a variable that it binds."""
+        item = self._known[place]
+        stored = {one.id for one in ast.walk(item.node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+        return name in item.uses or name not in stored
+
+    def _stands_just_above(self, given: int, solved: int) -> bool:
+        """Return whether no solution stands between a line that students get and the lines around a solution."""
+        is_given = [place in self._given_places for place in range(given, solved)]
+        return is_given == sorted(is_given, reverse=True)
 
 
-def _divide_by_need(
-    given: Sequence[TopStatement], names: Collection[str]
-) -> tuple[list[TopStatement], list[TopStatement]]:
-    """Return the statements that can run before a student has written `names`, and the others.
+def _first_line(item: TopStatement) -> str:
+    """Return the first line of a statement below its comments."""
+    return item.text.split("\n")[item.node.lineno - 1].strip()
 
-    Of `a = f(1)`, `b = 2` and `c = a + b`, only `b = 2` can run before `f` is written. Definitions of functions and
-    classes are always among the first.
+
+def _statements_to_wait(
+    items: Sequence[TopStatement],
+    names: Collection[str],
+    stubs: Sequence[TopStatement],
+    loops: Sequence[TopStatement],
+) -> list[TopStatement]:
+    """Return the statements that cannot run before a student has written `names`.
+
+    Of `a = f(1)`, `b = 2` and `c = a + b`, these are the first and the last if `f` is to be written. Stubs and
+    definitions of functions and classes are never among them. A `while` of which students get a part is, since one
+    whose body is still to be written may not end.
+
+    Args:
+        items: the statements, in the starter's order.
+        names: the names that students write.
+        stubs: the stubs among the statements.
+        loops: the loops among them of which students get a part.
     """
-    early, late = list[TopStatement](), list[TopStatement]()
-    missing = {*names}
-    for item in given:
-        if item.uses & missing and not isinstance(item.node, (Function, ast.ClassDef)):
+    late, missing = list[TopStatement](), {*names}
+    for item in items:
+        if item in stubs:
+            missing |= item.binds
+        elif isinstance(item.node, (Function, ast.ClassDef)):
+            missing -= item.binds
+        elif item.uses & missing or (item in loops and any(isinstance(one, ast.While) for one in ast.walk(item.node))):
             late.append(item)
             missing |= item.binds
         else:
-            early.append(item)
             missing -= item.binds
-    return early, late
+    return late
+
+
+def _with_waiting(items: Sequence[TopStatement], late: Collection[TopStatement]) -> list[TopStatement]:
+    """Return statements with each run of those in `late` below an `if False:`, with empty lines around it."""
+    runs = [(waits, [*run]) for waits, run in itertools.groupby(items, lambda item: item in late)]
+    made = list[TopStatement]()
+    for number, (waits, run) in enumerate(runs):
+        if not waits:
+            made += run
+            continue
+        # Comments of a loop are TODOs. Another statement may have a text of several lines, which is not to be indented.
+        texts = (item.text if "# TODO" in item.text else f"{ast.unparse(item.node)}\n" for item in run)
+        (block,) = top_statements(f"{_NEEDS_YOURS}\n{''.join(textwrap.indent(text, '    ') for text in texts)}")
+        is_apart = bool(made) and isinstance(made[-1].node, (Function, ast.ClassDef))
+        after = next(iter(runs[number + 1][1]), None) if number + 1 < len(runs) else None
+        ends = after is None or isinstance(after.node, (Function, ast.ClassDef))
+        made.append(replace(block, text=f"{'' if is_apart else chr(10) * 2}{block.text}{'' if ends else chr(10) * 2}"))
+    return made
 
 
 def _call_text(node: ast.stmt) -> str:
