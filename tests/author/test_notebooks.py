@@ -492,6 +492,37 @@ def test_a_variable_that_two_questions_bind_is_named() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("seed", "draw", "between", "expected"),
+    [
+        ("random.seed(7)", "random.random()", "", "draws = random.Random(7)\n    x = draws.random()"),
+        ("np.random.seed(7)", "np.random.rand()", "", "draws = np.random.RandomState(7)\n    x = draws.rand()"),
+        ("torch.manual_seed(7)", "torch.rand(())", "", "draws = torch.Generator().manual_seed(7)"),
+        ("random.seed(7)", "random.random()", "first = random.random()", "# TODO: `random.seed(7)` stands above"),
+        ("random.seed(7)", "random.random()", "first = drawn()", "# TODO: `random.seed(7)` stands above"),
+        ("random.seed(7)", "np.random.rand()", "", "x = np.random.rand()"),
+    ],
+)
+def test_a_given_seed_reaches_the_draws_of_a_test(seed: str, draw: str, between: str, expected: str) -> None:
+    """The draws get a generator with it if nothing between has drawn; otherwise a TODO names it."""
+    helper = "def drawn():\n    return random.random()"
+    cells = [
+        code(f"import random\nimport numpy as np\nimport torch\n{helper}", grade_id="imports"),
+        raw("## Half", "markdown"),
+        code(
+            f"{seed}\n{between}\ndef half(x):\n    ### BEGIN SOLUTION\n    return x / 2\n    ### END SOLUTION",
+            solution=True, grade_id="half",
+        ),
+        code(f"x = {draw}\nassert abs(half(x) - 0.16191638) < 1e-6", grade=True, grade_id="t", points=1),
+        code(f"x = {draw}\nassert half(x) < 1", grade=True, grade_id="again", points=1),
+    ]  # fmt: skip
+    draft = draft_of(notebook(*cells))
+    checks = f"{draft.shown}{draft.hidden}"
+    assert expected in checks
+    is_other = "np" in draw and "np" not in seed
+    assert checks.count(f"# TODO: `{seed}` stands above") == (0 if is_other else 2 if between else 1)  # of the second
+
+
 LOADED = notebook(
     code("import numpy as np\nimport torch\nrows = np.loadtxt('data/rows.csv')\nX = torch.tensor(rows)", grade_id="i"),
     code("def twice(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION", solution=True, grade_id="t"),

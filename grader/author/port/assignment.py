@@ -23,6 +23,7 @@ from grader.author.port.cells import (
     question_lines,
 )
 from grader.author.port.rewrite import is_seed_call, loaded_variables
+from grader.author.port.seeds import Seeds
 from grader.author.port.text import TopStatement, missing_packages, statements_needed, top_statements
 from grader.course.answers import undefined_and_defined_names
 from grader.intake.cells import python_of
@@ -419,13 +420,34 @@ class Assignment:
             The code, by the name of the test.
         """
         earlier, whole = list[TopStatement](), dict[str, str]()
+        every = [*self._items(), *(item for text in self._all_tests.values() for item in top_statements(text))]
+        seeds = Seeds(every)
         for name, source in self._all_tests.items():
             undefined = _names_used(_as_function(name, source)) - set(known)
             needed = statements_needed(earlier, undefined)
             title, rest = _divide_at_docstring(source)
-            whole[name] = "\n".join([*title, *(item.text.rstrip("\n") for item in needed), rest])
+            seeded = seeds.lines_for(ast.parse(source), self._statements_above(name))
+            whole[name] = "\n".join([*title, *seeded, *(item.text.rstrip("\n") for item in needed), rest])
             earlier += top_statements(source, with_parameters=False)
         return {name: whole[name] for name in self.tests}
+
+    def _statements_above(self, test: str) -> list[tuple[TopStatement, bool]]:
+        """Return the statements above a test, those of earlier tests among them, in the notebook's order.
+
+        What stands in the same cell is not among them, since a hidden part repeats what the shown part of its cell did.
+        Each has True if it stands in the code cell directly above the test, or in the same question.
+        """
+        question = next((each for each in self.all_questions if each is self.questions.get(test)), None)
+        tests = [*self._all_tests]
+        last = self._cells_before[test]
+        above = list[tuple[TopStatement, bool]]()
+        for place, cell in enumerate([*self.code[:last], ""]):
+            for other in tests[: tests.index(test)]:
+                if self._cells_before[other] == place and self._cells[other] != self._cells[test]:
+                    above += [(item, False) for item in top_statements(self._all_tests[other])]
+            is_near = place == last - 1 or (place < last and self._questions_of_code[place] is question)
+            above += [(item, is_near) for item in top_statements(cell)]
+        return above
 
     def test_file(self) -> str:
         """Return a plain pytest file with a function for each test.

@@ -30,7 +30,7 @@ _HELPERS = {"common", "conftest", "fixtures", "helpers", "test_utils", "utils"}
 
 
 _SEEDS = re.compile(r"torch\.(cuda\.)?manual_seed(_all)?|(numpy\.)?random\.seed")
-_DRAWS = {f"torch.{name}" for name in ("randn", "rand", "randperm", "randint", "bernoulli", "multinomial", "normal")}
+DRAWS = {f"torch.{name}" for name in ("randn", "rand", "randperm", "randint", "bernoulli", "multinomial", "normal")}
 _GENERATOR = "draws"
 _TORCH_SEED = "torch.manual_seed"
 _KEPT_SEED = (
@@ -44,9 +44,11 @@ _NEAR = ("rtol", "atol", "rel", "abs", "rel_tol", "abs_tol", "decimal", "delta",
 _BOUNDS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 """Comparisons that say how large something may be."""
 _GENERATOR_OF = {"numpy.random": "RandomState", "random": "Random"}
-_DRAWN_BY = {"numpy.random": {*dir(np.random.RandomState)} - {"seed"}, "random": {*dir(random.Random)} - {"seed"}}
+DRAWN_BY = {"numpy.random": {*dir(np.random.RandomState)} - {"seed"}, "random": {*dir(random.Random)} - {"seed"}}
 """By module what its one generator draws, and what makes another one that draws the same numbers."""
 _SEEDS_OF = {f"{module}.seed" for module in _GENERATOR_OF}
+SEED_MODULES = {_TORCH_SEED: "torch", **{f"{module}.seed": module for module in _GENERATOR_OF}}
+"""The module whose draws depend on a seed, by the function that sets it."""
 _MARKS_OF_CHECKS = ("pytest.mark.parametrize", "pytest.mark.usefixtures")
 _CUDA_MARK = re.compile(r"skipif\(.*\bcuda\b")
 _WRAPS = {
@@ -417,7 +419,7 @@ class Tests:
                 if isinstance(one, ast.Attribute)
                 and isinstance(one.value, ast.Name | ast.Attribute)
                 and self._source.import_path(one.value) == path
-                and one.attr in _DRAWN_BY.get(path, ())
+                and one.attr in DRAWN_BY.get(path, ())
             ]
             if draws and all(one.lineno > seed.lineno for one in draws):
                 name = self._generator_name(node, path)
@@ -464,7 +466,7 @@ class Tests:
 
     def _draws_at_random(self, node: ast.AST) -> bool:
         """Return whether a node is a call such as `torch.rand` without the argument `generator`."""
-        is_draw = isinstance(node, ast.Call) and self._source.import_path(node) in _DRAWS
+        is_draw = isinstance(node, ast.Call) and self._source.import_path(node) in DRAWS
         return is_draw and not has_generator(node)
 
     def check_by_probe(self, test: TopStatement, check: TopStatement) -> str:
