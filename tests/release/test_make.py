@@ -63,6 +63,7 @@ def test_copy_has_what_students_need(released: Path) -> None:
     # The ids are for the course map alone.
     assert copy["exercises/01_basics/README.md"] == b"# Basics\n\nA product makes a new tensor.\n"
     assert b"do not solve" in copy["AGENTS.md"]
+    assert b'the course "A tiny course"' in copy["AGENTS.md"]
     assert b"| 01-1 | [Double it](exercises/01_basics/double/double.py) | 10 | 5 |" in copy["README.md"]
     found = [(released / "copy").stat(), *(path.stat() for path in (released / "copy").rglob("*"))]
     assert {item.st_mode for item in found} == {stat.S_IFDIR | 0o755, stat.S_IFREG | 0o644}

@@ -48,6 +48,8 @@ def rows_of(path: Path) -> list[list[str]]:
 
 def test_an_appeal_is_decided(staff: Any, graded: Path) -> None:
     """The table is filtered; an author's page shows what an override changes, then writes it with its reason."""
+    from playwright.sync_api import expect
+
     overrides = graded / "out" / "overrides.csv"
     open_author(staff, "carl")
     form = staff.locator("details:has(input[aria-label=Points])")
@@ -65,7 +67,7 @@ def test_an_appeal_is_decided(staff: Any, graded: Path) -> None:
     form.locator("button:has-text('Show what it changes')").click()
     form.locator("text=This replaces 7.5 points: Explained it at the blackboard.").wait_for()
     form.locator("input[aria-label=Points]").fill("99")
-    assert form.locator("button:has(span:text-is('Save'))").is_disabled()
+    expect(form.locator("button:has(span:text-is('Save'))")).to_be_disabled()
     form.locator("button:has-text('Show what it changes')").click()
     form.locator("text=99 is more than 10 points").wait_for()
 
