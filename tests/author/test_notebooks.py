@@ -533,14 +533,20 @@ LOADED = notebook(
 )
 
 
+def port_with_rows(folder: Path, type_grade: WarmGrade, master: str) -> Path:
+    """Port a notebook beside data/rows.csv to an exercise `twice`; return the course, in which no data is missing."""
+    home = Path(shutil.copytree(COURSES / "tiny", folder / "course"))
+    (folder / "master.ipynb").write_text(master)
+    (folder / "data").mkdir()
+    (folder / "data/rows.csv").write_text("1\n2\n")
+    ran = type_grade("new", "01_basics/twice", "--from", str(folder / "master.ipynb"), cwd=home)
+    assert "numbers from a file" not in ran.stdout and ran.returncode == 0, ran.stdout + ran.stderr
+    return home
+
+
 def test_what_a_test_loads_is_the_references(tmp_path: Path, type_grade: WarmGrade) -> None:
     """The check file has no data beside it, and the reference has loaded it; such a check is hidden."""
-    home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    (tmp_path / "master.ipynb").write_text(LOADED)
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data/rows.csv").write_text("1\n2\n")
-    ran = type_grade("new", "01_basics/twice", "--from", str(tmp_path / "master.ipynb"), cwd=home)
-    assert "numbers from a file" not in ran.stdout and ran.returncode == 0, ran.stdout + ran.stderr
+    home = port_with_rows(tmp_path, type_grade, LOADED)
     hidden = (home / "solutions/01_basics/twice/check_twice.py").read_text()
     assert "assert (student.twice(reference.X) == reference.X + reference.X).all()" in hidden
     shown = (home / "exercises/01_basics/twice/check_twice.py").read_text()
@@ -551,16 +557,11 @@ def test_what_a_test_loads_is_the_references(tmp_path: Path, type_grade: WarmGra
 
 def test_a_test_loads_data_from_the_folder_of_the_exercise(tmp_path: Path, type_grade: WarmGrade) -> None:
     """A check reads what the notebook had beside it; statements of earlier tests stand below its title."""
-    home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     cells = nbgrader_cells(
         "def twice(x):\n    return 2 * x", "import numpy as np\nassert twice(np.ones(1)) == 2",
         '"""Rows of the file"""\nrows = np.loadtxt("./data/rows.csv")\nassert (twice(rows) == rows + rows).all()',
     )  # fmt: skip
-    (tmp_path / "master.ipynb").write_text(notebook(*cells))
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data/rows.csv").write_text("1\n2\n")
-    ran = type_grade("new", "01_basics/twice", "--from", str(tmp_path / "master.ipynb"), cwd=home)
-    assert "numbers from a file" not in ran.stdout and ran.returncode == 0, ran.stdout + ran.stderr
+    home = port_with_rows(tmp_path, type_grade, notebook(*cells))
     shown = (home / "exercises/01_basics/twice/check_twice.py").read_text()
     assert (
         'def check_t1(student, files):\n    """Rows of the file"""\n    import numpy as np\n'

@@ -343,7 +343,7 @@ def _compute_random(plan: _RunPlan, inner: list[Any], named: dict[str, Any], pla
     """
     facts, func = plan.facts, plan.compute
     if facts.generator < 0:
-        draws = place is not None and _has_dropout(facts, inner, named)
+        draws = place is not None and _may_draw(facts, inner, named)
         return _run_with_cpu_state_of(place, func, inner, named) if draws else func(*inner, **named)
     name = facts.names[facts.generator]
     given: Any = named.get(name)
@@ -391,8 +391,8 @@ def _has_empty_result(facts: OperatorFacts, func: Any, inner: list[Any], named: 
     return facts.name not in ALWAYS_DRAW and makes_empty_tensor(func, inner, named)
 
 
-def _has_dropout(facts: OperatorFacts, inner: list[Any], named: dict[str, Any]) -> bool:
-    """Return False if an operator with an argument `dropout_p` draws nothing, as attention without dropout."""
+def _may_draw(facts: OperatorFacts, inner: list[Any], named: dict[str, Any]) -> bool:
+    """Return whether an operator may draw random numbers; False for attention without dropout."""
     if "dropout_p" not in facts.names:
         return True
     at = facts.names.index("dropout_p")

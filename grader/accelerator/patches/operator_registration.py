@@ -40,7 +40,7 @@ def install(machine: Machine) -> None:
 
 
 def _find_fewer_rules(original: Any) -> Any:
-    """Return a function that finds what `torch.library.register_torch_dispatch` registered for a class.
+    """Return a function that finds what `register_torch_dispatch` registered for a class.
 
     For tensors of the device it looks nothing up: C++ calls it at each operator, and tensors on CUDA have no such rule.
     """

@@ -6,14 +6,18 @@ import ast
 import html
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from grader.author.port.text import TopStatement, top_statements
 from grader.lint.scope import Function, imported_names
 
 _REGION = re.compile(r"\s*#+ *(BEGIN|END) SOLUTION\b")
 _LINE = re.compile(r"[ \t]*# SOLUTION(?: NO PROMPT)?[ \t]*$")
-_RAISES = "raise NotImplementedError  # TODO"
+Row = tuple[str, str, Mapping[str, Any], Mapping[str, Any]]
+"""A cell: its kind, its source, its metadata, and the whole cell."""
+RAISES_TODO = "raise NotImplementedError  # TODO"
+"""The line that stands in a starter in place of a solution."""
 
 
 class SolutionCell:
@@ -90,7 +94,7 @@ def _skeleton(lines: Sequence[str], marked: Sequence[bool]) -> str:
         marked: a bool for each line; True if the line belongs to the solution.
     """
     is_function = re.match(r"(@|(async )?def |class )", next(line for line in lines if line[:1] not in ("#", "")))
-    instead = _RAISES if is_function else "pass  # TODO"
+    instead = RAISES_TODO if is_function else "pass  # TODO"
     rows = list[str]()
     runs = list[int]()
     for line, is_marked, before in zip(lines, marked, [False, *marked], strict=False):

@@ -10,12 +10,10 @@ from fractions import Fraction
 from typing import Any
 
 from grader.author.port.assignment import Assignment, number_of, python_of_cell
-from grader.author.port.cells import mark_scheme, without_marks
+from grader.author.port.cells import Row, mark_scheme, without_marks
 from grader.author.port.text import top_statements
 from grader.model.score import pluralize
 
-Row = tuple[str, str, Mapping[str, Any], Mapping[str, Any]]
-"""A cell: its kind, its source, its metadata, and the whole cell."""
 _HIDDEN = re.compile(
     r"^[ \t]*#+ *BEGIN HIDDEN TESTS[ \t]*\n(.*?)^[ \t]*#+ *END HIDDEN TESTS[ \t]*\n?", re.M | re.DOTALL
 )

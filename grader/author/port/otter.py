@@ -9,8 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from grader.author.port.assignment import Assignment, Question, number_of, python_of_cell
-from grader.author.port.cells import without_marks
-from grader.author.port.nbgrader import Row
+from grader.author.port.cells import Row, without_marks
 from grader.course.files import parse_yaml
 from grader.lint.scope import parameters
 

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from grader.author.port.cells import RAISES_TODO
 from grader.author.port.rewrite import Tests, is_seed_call
 from grader.author.port.text import (
     Edits,
@@ -24,8 +25,6 @@ DOCSTRING = "@docstring@"
 """Stands in the place of the docstring of the stubs."""
 _USUAL_IMPORTS = ("import torch", "import numpy as np", "from torch import nn", "import torch.nn as nn")
 """Imports of the reference that students get, whether a stub needs them or not."""
-_RAISES = "raise NotImplementedError"
-_TODO = f"{_RAISES}  # TODO"
 
 
 def with_docstring(stubs: str, task: str) -> str:
@@ -251,13 +250,13 @@ def _stub_of(item: TopStatement) -> str:
             text = ast.get_docstring(one)
             first = [ast.Expr(ast.Constant(_first_paragraph(text, one.body[0].col_offset)))] if text else []
             public = [part for part in one.body if isinstance(part, Function) and not re.match("_(?!_)", part.name)]
-            body = [*first, *(public if isinstance(one, ast.ClassDef) else ast.parse(_RAISES).body)]
+            body = [*first, *(public if isinstance(one, ast.ClassDef) else ast.parse(RAISES_TODO).body)]
             one.body = body or ast.parse("pass").body
     text = ast.unparse(node) + "\n"
     edits = Edits(text)
     for one in ast.walk(ast.parse(text)):
         if isinstance(one, ast.Raise):
-            edits.replace(one, _TODO)
+            edits.replace(one, RAISES_TODO)
     return edits.result()
 
 
@@ -286,5 +285,5 @@ def _guessed_stub(plain: Tests, name: str) -> str:
         names.append(next(one for one in (*own, "x", "y", "z", f"arg{place}") if one not in {*names, *words}))
     params = ", ".join([*names, *(f"{word}=None" for word in words)])
     if not name[:1].isupper():
-        return f"def {name}({params}):\n    {_TODO}\n"
-    return f"class {name}:\n    def __init__({', '.join(filter(None, ['self', params]))}):\n        {_TODO}\n"
+        return f"def {name}({params}):\n    {RAISES_TODO}\n"
+    return f"class {name}:\n    def __init__({', '.join(filter(None, ['self', params]))}):\n        {RAISES_TODO}\n"
