@@ -51,8 +51,8 @@ def assert_cpu_time_ratio(
         other: the reference's function of the same task; or a function in the reference's file that does the task
             slowly, such as the starter's loop, with a limit below 1.
         inputs: a function that makes new arguments of a size; tensors and arrays alone are secret until the clock runs.
-        size: the size for `inputs`. It is doubled if a call of `other` is too short for the clock. The warm-up has a
-            tenth of it.
+        size: the size for `inputs`. It is doubled if a call of `other` is too short for the clock, five times at most;
+            a call that is shorter than 0.013 ms even then counts as 0.013 ms. The warm-up has a tenth of it.
         at_most: the largest ratio that passes; choose it far from the ratios of right answers and of wrong ones.
         named: the name of `other` in messages.
         in_place: True if what became of the arguments is compared as well, for a function that changes them.
@@ -86,6 +86,8 @@ def assert_cpu_time_ratio(
         _ratio_text(each, at_most).partition(" time")[0] for each in (ratio.low, ratio.high)
     )
     sentence = f"{_ratio_text(ratio.value, at_most)} {named} ({span}); {_expected_text(at_most)}"
+    if ratio.too_short:
+        sentence += f"; {named} takes less than {_number_text(1000 * ratio.other_s)} ms and counts as so long"
     # Noted before anything is decided: the report has the ratio, whether it passed or not.
     connection.record.speed.append(_speed_of(ratio, named, sentence))
     if not measurement.cpu_clock:

@@ -249,7 +249,11 @@ class PairedRun:
         cpu = Sides(mine.cpu_s / calls.mine, self._other_s)
         asleep = Sides(mine.asleep_s / calls.mine, theirs.asleep_s / calls.other)
         idle_s = self._time_idle_calls(args, theirs.results, calls) if idle else None
-        return Sample(cpu, asleep, idle_s, disturbed=any(disturbed))
+        # Enlarging has its end. What is too short even so is not judged more finely than the clock can; a small input
+        # is only looked at for what is hopeless.
+        least_s = _LEAST_S / min(1.0, self._measurement.limit)
+        shortest_s = least_s / calls.other if size == self._measurement.size else 0.0
+        return Sample(cpu, asleep, idle_s, disturbed=any(disturbed), shortest_s=shortest_s)
 
     def calls_for(self, first: Sample, second: Sample) -> Calls:
         """Return how many calls of each side make a sample long enough.

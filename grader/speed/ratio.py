@@ -84,6 +84,8 @@ class Sample:
         idle: CPU time of a call that does nothing, or None where it was not measured anew.
         disturbed: True if it was other programs, or first use of memory, that took a good part of either time.
         stopped: True if the judged side was stopped, and so took longer than that.
+        shortest_s: the CPU seconds as which a shorter call of the other side counts. The cost of asking, which is
+            subtracted, is not known more exactly: of two calls of 1 us each, one looked 3 times as long as the other.
     """
 
     cpu: Sides
@@ -91,6 +93,7 @@ class Sample:
     idle: Sides | None = None
     disturbed: bool = False
     stopped: bool = False
+    shortest_s: float = 0.0
 
     def net(self) -> Sides:
         """Return the CPU time of both sides' calls, minus that of a request and its reply.
@@ -144,6 +147,7 @@ class Ratio:
         at_least: True if the ratio is larger than `value`, as a call was stopped.
         waits: True if it is sleep that exceeds the limit, or work in other processes.
         asleep_s: seconds in which one call neither ran nor was ready to run, beyond those of the other side.
+        too_short: True if the other side takes less than `other_s`, the shortest time that can be compared.
     """
 
     value: float
@@ -158,6 +162,7 @@ class Ratio:
     at_least: bool = False
     waits: bool = False
     asleep_s: float = 0.0
+    too_short: bool = False
 
     @property
     def is_slow_by_sleep(self) -> bool:
@@ -300,6 +305,7 @@ class _Pairs:
             at_least=value > max(finished, default=-math.inf),
             waits=below is False and 2 * sum(map(self.mostly_sleeps, self.samples)) > len(self.samples),
             asleep_s=_asleep_s(samples),
+            too_short=other_s in (sample.shortest_s for sample in samples),
         )
 
 
@@ -354,7 +360,8 @@ def _net_times(samples: Sequence[Sample], idle: Sides) -> Sides:
         _mean_of_lowest_third([sample.cpu.mine for sample in samples]),
         _mean_of_lowest_third([sample.cpu.other for sample in samples]),
     )
-    return Sides(*(max(one - less, one / 20, 1e-9) for one, less in zip(gross, idle, strict=True)))
+    mine, other = (max(one - less, one / 20, 1e-9) for one, less in zip(gross, idle, strict=True))
+    return Sides(mine, max(other, *(sample.shortest_s for sample in samples)))
 
 
 def _mean_of_lowest_third(values: Sequence[float]) -> float:

@@ -125,6 +125,18 @@ def test_asking_costs_either_side_its_own() -> None:
     assert [found.mine_s, found.other_s] == pytest.approx([0.0001, 0.01])
 
 
+@pytest.mark.parametrize(("mine", "below"), [(1e-6, True), (20e-6, True), (100e-6, False)])
+def test_what_is_too_short_for_the_clock_counts_as_long_as_it_needs(mine: float, below: bool) -> None:
+    """Asking for a call costs 20 times the call, and a little more on one side: equal functions stay equal."""
+
+    def samples() -> Generator[Sample, None, None]:
+        while True:
+            yield Sample(Sides(mine + 23e-6, 21e-6), idle=Sides(20e-6, 20e-6), shortest_s=12.5e-6)
+
+    found = decide(3.0, samples, never)
+    assert (found.below, found.other_s, found.too_short) == (below, 12.5e-6, True)
+
+
 def test_one_disturbed_sample_is_not_hopeless() -> None:
     """A sample in which a short call took a hundred times as long ends no pair early, and is left out."""
 
