@@ -26,7 +26,7 @@ WORDS = (
 )
 
 
-PUBLIC = ("/grader/check/", "/grader/course/templates/")  # of the package, which workers load their own code from
+PACKAGE = sys.modules["grader"].__path__[0] + os.sep  # public: workers load their own code from it
 
 
 def walk():
@@ -37,7 +37,7 @@ def walk():
             names[:] = [name for name in names if name not in ("site-packages", "proc", "sys")]
             for name in files:
                 path = os.path.join(folder, name)
-                if any(word in path for word in WORDS) and not any(part in path for part in PUBLIC):
+                if any(word in path for word in WORDS) and not path.startswith(PACKAGE):
                     peek(path)
 
 
