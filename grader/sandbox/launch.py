@@ -8,7 +8,8 @@
                           +-- holder of namespaces   process 1 in those of one worker that may start processes
                           +-- that worker
 
-Where the kernel refuses, the outer process becomes the server without all this and hands on the reason. The zygote
+The outer and the inner process are the launcher (`grade-launcher` in `ps`). Where the kernel refuses, the outer process
+becomes the server without all this and hands on the reason. The zygote
 forks the outer process, and calls `launch`. A server that needs nothing of the zygote is started as a command, by the
 host: PLAN is `start_messages.LaunchPlan`, and its command gets one argument more, `start_messages.Launched`. When the
 holder of its namespaces is ended, the kernel ends all that a worker has started.
