@@ -1,6 +1,6 @@
 """What a call does as a whole: whether it raises, what it prints and warns of, its gradients, training, evaluation.
 
-The ready-made probes run in the worker, next to student code, so what they return is untrusted, like every result.
+The built-in probes run in the worker, next to student code, so what they return is untrusted, like every result.
 """
 
 from __future__ import annotations

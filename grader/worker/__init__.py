@@ -8,13 +8,13 @@ serve              a worker: starts, forked or as a fresh interpreter, is confin
 importer           imports the submission's modules from the bytes that were analysed
 absent             packages that an exercise is solved without
 libraries          what a worker has besides Python: here nothing
-plain_probes       ready-made probes
+plain_probes       built-in probes: functions of ours that run beside student code
 
 With PyTorch and NumPy:
 
 with_torch         what a worker has besides Python: these two
 surroundings       seeds, what uninitialized memory holds, which accelerator student code sees
-builtin_probes     the probes that are ready-made; a call on several ranks
+builtin_probes     the built-in probes, with those of plain_probes; a call on several ranks
 counting           what one call costs, by hooks of PyTorch
 
 A worker holds its channel, its output, an empty folder, and what the check process sent: no check, no reference, no

@@ -23,7 +23,7 @@ class Libraries:
     """The standard library alone, for exercises whose task takes all others away (`without` in exercise.yaml).
 
     Attributes:
-        probes: the ready-made probes, as they are before student code is loaded.
+        probes: the built-in probes, as they are before student code is loaded.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The ready-made probes, called as a worker calls them."""
+"""The built-in probes, called as a worker calls them."""
 
 from __future__ import annotations
 
