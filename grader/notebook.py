@@ -170,7 +170,10 @@ def _ask(request: dict[str, Any], wait: Callable[[str], None]) -> dict[str, str]
 
 
 def _drop_process() -> None:
-    """End the process that grades at once; the next request starts another one."""
+    """Interrupt the process that grades for this kernel, and wait until it has ended.
+
+    The next request starts another one.
+    """
     if _grader_process.cache_info().currsize:
         process, log = _grader_process()
         # An interrupt, so that it leaves nothing behind; a system without interrupts ends it.

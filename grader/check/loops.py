@@ -389,10 +389,14 @@ def _is_surely_not_a_tensor(value: ast.expr, scope: _Scope, seen: frozenset[str]
 
 
 def _surely_not_a_tensor_where_bound(name: str, scope: _Scope, seen: frozenset[str]) -> Iterator[bool]:
-    """Yield a bool for each place in a function that binds a name.
+    """Yield, for each place in a function that binds a name, whether it binds no tensor.
 
-    It is True if the value that is bound there is surely not a tensor: True for `n = [1]`, and False for `n = x + 1` if
-    `x` may be a tensor.
+    It is True for `n = [1]`, and False for `n = x + 1` if `x` may be a tensor.
+
+    Args:
+        name: the name.
+        scope: the function.
+        seen: names that are being looked up, `name` among them; a value that depends on them may be a tensor.
     """
     for node in scope.nodes:
         match node:

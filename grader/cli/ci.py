@@ -145,7 +145,7 @@ def _drop_point_formats(
         by_option: True if the user typed `--no-points`; else points are left out because everybody can read them here.
 
     Returns:
-        None, as the path of the JSON, and the other formats.
+        None in place of `json_path`, and the formats that are left.
 
     Raises:
         UsageError: `--no-points` was typed together with the JSON or such a format.

@@ -525,7 +525,10 @@ def sealed_file(mistakes: Sealed) -> bytes:
 
 
 def is_sealed(data: bytes) -> bool:
-    """Return whether a file is byte for byte one that `sealed_file` writes."""
+    """Return whether a file has encrypted sentences on known mistakes, and nothing else.
+
+    It is then byte for byte what `sealed_file` writes.
+    """
     try:
         rows = json.loads(data)["mistakes"]
         opaque = all(map(_ENTRY.fullmatch, rows)) and all(map(_SEALED.fullmatch, rows.values()))

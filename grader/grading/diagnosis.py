@@ -884,7 +884,10 @@ class _Comparison:
         return sum(score.possible - score.earned for score in others) <= MOST_ON_OTHERS * self._exercise.points
 
     def _first_index(self, ids: _Ids) -> int:
-        """Return the index of the first of these checks, in the order of reading."""
+        """Return where the first of these checks stands in `_order`, in which students read them.
+
+        Return the length of `_order` if none of them lost points.
+        """
         return next((place for place, id in enumerate(self._order) if id in ids), len(self._order))
 
     def run(self, seed: int) -> Traces:

@@ -14,10 +14,10 @@ from grader.model import (
 
 
 def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExercise:
-    """Return a graded exercise with the path and the cells that its author knows.
+    """Return a graded exercise with the path and the lines of what was handed in.
 
-    In messages, lines of a notebook's module become lines of its cells, as `with_cell_lines` replaces them. The
-    exercise gets the path and the notes of the submission.
+    If a notebook was handed in, messages name lines of its cells, in place of lines of the module that was made of it;
+    see `with_cell_lines`. The exercise also gets the path and the notes of the submission.
     """
     own, name = submission.of(graded.exercise), graded.exercise.file_name
     graded = replace(graded, notes=own.notes, place=own.place)

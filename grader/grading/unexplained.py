@@ -64,14 +64,12 @@ def is_unexplained(graded: GradedExercise) -> bool:
 
 
 def lost_checks(graded: GradedExercise, function: str = "") -> list[GradedCheck]:
-    """Return the checks of one function that lost points.
+    """Return the checks that lost points, of one function or of all functions.
 
     Args:
         graded: the exercise.
-        function: the name of the function; "" for any.
-
-    Returns:
-        The checks; all checks that lost points, if none is of that function.
+        function: the name of the function; "" for all functions. If no check of this function lost points, all checks
+            that lost points are returned.
     """
     rows = [row for row in graded.checks if row.verdict.lost]
     return [row for row in rows if function and function_of(row) == function] or rows

@@ -117,7 +117,7 @@ class MemoryPanel:
             self._draws = False
 
     async def _draw_once(self) -> None:
-        """Run the lines in a worker, and show pictures of the tensors that they make."""
+        """Run the lines that are in the box now, and draw their tensors; `draw` calls this."""
         self._said.content = '<p class="soft">Drawing ...</p>'
         self._answer.content = ""
         try:

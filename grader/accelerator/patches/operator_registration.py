@@ -17,10 +17,11 @@ _AUTOCAST = DispatchKeySet(DispatchKey.AutocastPrivateUse1)  # type: ignore[attr
 
 
 def install(machine: Machine) -> None:
-    """Make a program's formulas of autograd and autocast for CUDA hold for the device.
+    """Register for the device what a program registers for autograd or autocast on CUDA.
 
-    `Library.impl` is patched: what it registers for "AutogradCUDA" or "AutocastCUDA" is registered for the simulated
-    device, too. Tensors of the device have no rules of dispatch.
+    `Library.impl` is patched for that: a function for the key "AutogradCUDA" or "AutocastCUDA" also gets the key of the
+    device. `find_torch_dispatch_rule`, which C++ calls for each operator, finds no rule for tensors of the device, as
+    tensors on CUDA cannot have such rules.
     """
     del machine
     original: Any = torch.library.Library.impl

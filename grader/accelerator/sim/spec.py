@@ -86,13 +86,15 @@ class Spec:
         return share
 
     def busy_seconds(self, flops: float, nbytes: float) -> float:
-        """Return the seconds for which a kernel occupies the whole device.
+        """Return the seconds for which a kernel lets no other kernel run on the device.
+
+        Arithmetic and memory traffic overlap on a GPU, so the slower of both counts, and not their sum. The time of a
+        small kernel is longer, as it is at least `kernel`; other kernels can run in the rest of it.
 
         Args:
             flops: the number of float32 operations that take as long as the kernel's arithmetic.
             nbytes: the bytes that the kernel reads from and writes to the device's memory.
         """
-        # Arithmetic and memory traffic overlap on a GPU, so the slower of both counts, not their sum.
         return max(flops / self.flops, nbytes / (self.bandwidth * self.traffic))
 
     def bus_seconds(self, nbytes: float, *, pinned: bool = False, peer: bool = False) -> float:

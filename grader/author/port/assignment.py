@@ -282,8 +282,11 @@ class Assignment:
                 reasons[name] = "looks at nothing that students write"
         return reasons
 
-    def words_sentences(self) -> Iterator[str]:
-        """Yield a sentence on the words of the notebook that belong to no question, if there are such words."""
+    def left_out_words_sentences(self) -> Iterator[str]:
+        """Yield a sentence that quotes the notebook's prose that is not in the task, if any.
+
+        Such prose stands above another heading, or below the last question.
+        """
         lines = [question_lines(words) for words in self._left_out if has_body(words)]
         first = [textwrap.shorten(" ".join(each).strip("- "), _SHOWN_WORDS, placeholder=" ...") for each in lines]
         if first:

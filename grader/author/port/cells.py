@@ -218,9 +218,10 @@ def _number_items(found: re.Match[str]) -> str:
 
 
 def _paragraphs(rows: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a rule, made from the rows of a question.
+    """Yield the lines of a rule: the rows of a question, with its prose joined.
 
-    Rows of prose are joined. An item, and a row of a formula, a table or code, stays a line of its own.
+    The rows "Return the mean", "of x." and "* not the sum" become "Return the mean of x." and "- not the sum". A row of
+    a formula, a table or code stays a line, too.
     """
     prose = list[str]()
     in_code = in_formula = False

@@ -59,6 +59,6 @@ def assignment_of(text: str) -> Assignment | None:
         *made.by_hand_sentences(),
         *made.autotests,
         *made.later_change_sentences(),
-        *made.words_sentences(),
+        *made.left_out_words_sentences(),
     ]
     return made
