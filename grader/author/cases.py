@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.course.answers import UNWRITTEN, Answer, as_submitted, read_answer, submission_of
+from grader.course.files import suggestion
 from grader.course.layout import Places, is_entry
 from grader.grading.plan import RunPlan, Work
 from grader.lint.sizes import sizes_in
@@ -143,7 +145,52 @@ class Case:
         return self.kind not in ("unusual", "constant")
 
 
-def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> list[Case]:
+def exercises_with(exercises: Sequence[Exercise], answers: Sequence[str]) -> list[Exercise]:
+    """Return the exercises that have at least one of the named answers.
+
+    Args:
+        exercises: the exercises.
+        answers: the names, such as `triples` for `wrong/triples.py`, `zeros`, or `double gives zeros`.
+
+    Raises:
+        CourseError: an answer is in none of the exercises.
+    """
+    names = {exercise.id: {*answer_names(exercise), *_generated_names(exercise)} for exercise in exercises}
+    near = list(dict.fromkeys(name for exercise in exercises for name in answer_names(exercise)))
+    known = set[str]().union(*names.values())
+    if unknown := [answer for answer in dict.fromkeys(answers) if answer not in known]:
+        one = len(exercises) == 1
+        has = f"{exercises[0].number} {exercises[0].id} has" if one else "these exercises have"
+        there = f"; its own are in {Places.of(exercises[0]).staff.as_posix()}" if one else ""
+        raise CourseError(
+            *(f"--answer: {has} no answer {name!r}{suggestion(name, near, most=3) or there}" for name in unknown)
+        )
+    return [exercise for exercise in exercises if not names[exercise.id].isdisjoint(answers)]
+
+
+def answer_names(exercise: Exercise) -> list[str]:
+    """Return the names of the answers of an exercise that authors type.
+
+    They are those of its wrong and right answers, such as `triples`, then `starter` and `reference`, then those of the
+    unusual answers, such as `zeros`.
+    """
+    own = [path.name.removesuffix(".py") for path in (*exercise.wrong, *exercise.right)]
+    return [*own, "starter", "reference", *UNUSUAL]
+
+
+def _generated_names(exercise: Exercise) -> Iterator[str]:
+    """Yield the whole names of unusual and constant answers, by which messages name them.
+
+    They are, for example, "double gives zeros" and "every function gives zero".
+    """
+    yield from (f"{CONSTANT_BEGINS}{gives}" for gives in CONSTANTS)
+    with suppress(SyntaxError, OSError, ValueError):  # reported by `cases_of`
+        yield from (f"{name} gives {gives}" for name in _functions_in_rules(exercise) for gives in UNUSUAL)
+
+
+def cases_of(
+    exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str], only: Collection[str] = ()
+) -> list[Case]:
     """Return all runs, called cases, that are needed to verify an exercise.
 
     A case is one answer that is run with one seed. The list is empty if the reference is not valid Python.
@@ -153,13 +200,18 @@ def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: 
         checks: all checks of the exercise.
         seeds: the number of seeds with which a right answer must pass.
         problems: a list to which a sentence for each problem is added, such as a file that cannot be read.
+        only: the names of the answers that are run, as `exercises_with` knows them; if it is empty, all answers are
+            run. Otherwise problems of the other answers, and of how many there are, are not added.
     """
     staff = Places.of(exercise).staff.as_posix()
     try:
         if exercise.reference is not None:  # otherwise each run would say that it is at fault itself
             ast.parse(exercise.reference.read_bytes())
-        known = [*_right_cases(exercise, seeds, problems), *_wrong_cases(exercise, checks, seeds, problems)]
-        return [*known, *unusual_cases(exercise, problems), *constant_cases(exercise)]
+        known = [*_right_cases(exercise, seeds, problems, only), *_wrong_cases(exercise, checks, seeds, problems, only)]
+        generated = [*unusual_cases(exercise, [] if only else problems), *constant_cases(exercise)]
+        return known + [
+            case for case in generated if not only or not {case.gives, case.answer.path.name}.isdisjoint(only)
+        ]
     except CourseError as error:
         problems += [f"{staff}/{problem}" for problem in error.problems]
     except SyntaxError as error:
@@ -170,23 +222,37 @@ def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: 
     return []
 
 
-def _right_cases(exercise: Exercise, seeds: int, problems: list[str]) -> Iterator[Case]:
+def _is_chosen(path: Path, only: Collection[str]) -> bool:
+    """Return whether a known answer is run: its name is in `only`, or `only` is empty."""
+    return not only or path.name.removesuffix(".py") in only
+
+
+def _right_cases(exercise: Exercise, seeds: int, problems: list[str], only: Collection[str]) -> Iterator[Case]:
     """Yield the cases of the starter and of the right answers, the reference among them.
 
     The starter has one case. The reference and each other right answer have a case for each seed. A sentence is added
     to `problems` if the reference is the only right answer.
+
+    Args:
+        exercise: the exercise.
+        seeds: the number of seeds.
+        problems: the list of problems.
+        only: the names of the answers that are run; if it is empty, all are run.
     """
-    if exercise.starter.is_file():
+    if exercise.starter.is_file() and (not only or "starter" in only):
         yield Case(exercise, "starter", read_answer(exercise, exercise.starter), 0)
-    if not exercise.right:
+    if not exercise.right and not only:
         where = Places.of(exercise).right_entries.as_posix()
         problems.append(f"{where}: there is no other right answer; write at least 1")
-    for path in ([exercise.reference] if exercise.reference else []) + list(exercise.right):
-        kind = "reference" if path == exercise.reference else "right"
-        yield from _cases_for_seeds(exercise, kind, read_answer(exercise, path), seeds)
+    if exercise.reference is not None and (not only or "reference" in only):
+        yield from _cases_for_seeds(exercise, "reference", read_answer(exercise, exercise.reference), seeds)
+    for path in (path for path in exercise.right if _is_chosen(path, only)):
+        yield from _cases_for_seeds(exercise, "right", read_answer(exercise, path), seeds)
 
 
-def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> Iterator[Case]:
+def _wrong_cases(
+    exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str], only: Collection[str]
+) -> Iterator[Case]:
     """Yield the runs, called cases, of all wrong answers of an exercise.
 
     A case is one answer that is run with one seed. An answer that cannot be read, or whose docstring is incomplete, has
@@ -198,13 +264,14 @@ def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, proble
         seeds: the number of seeds for right answers; a wrong answer has as many cases, but at most 5.
         problems: a list to which a sentence is added for each wrong answer without a case, and one if the exercise has
             fewer than 2 wrong answers.
+        only: the names of the answers that are run; if it is empty, all are run.
     """
     places, names = Places.of(exercise), [check.id for check in checks]
-    if (count := len(exercise.wrong)) < _LEAST_WRONG:
+    if (count := len(exercise.wrong)) < _LEAST_WRONG and not only:
         problems.append(
             f"{places.wrong_entries.as_posix()}: there are {count} wrong answers; write at least {_LEAST_WRONG}"
         )
-    for path in exercise.wrong:
+    for path in (path for path in exercise.wrong if _is_chosen(path, only)):
         try:
             answer = read_answer(exercise, path)
         except CourseError as error:  # the others are still run: one file that cannot be read hides no other problem

@@ -87,6 +87,8 @@ class Prover:
         progress: the receiver of lines about the run, and of how many of its submissions ran.
         known_only: True if somebody waits after each save: then only files of the exercise are run, not on a busy
             machine, and the course is not searched for solutions that are shown.
+        answers: the names of the answers that are verified; if it is empty, whole exercises are.
+        fresh: True if the cases are run although earlier commands saved their results.
     """
 
     course: Course
@@ -95,6 +97,8 @@ class Prover:
     seeds: int
     progress: Progress = field(default_factory=Progress)
     known_only: bool = False
+    answers: Sequence[str] = ()
+    fresh: bool = False
     _until_the_end: list[int] = field(default_factory=list, init=False)
 
     def verify(self, exercises: Sequence[Exercise], slots: int | None = None) -> list[Proof]:
@@ -121,6 +125,10 @@ class Prover:
             cases = [replace(case, busy=False) for case in cases if case.is_from_file]
         works = {case: case.work(self.course, self.setup) for case in cases}
         saved = {case: one for case, work in works.items() if (one := self.store.find(work)) is not None}
+        if self.fresh:
+            with suppress(sqlite3.Error):  # the new results are found before them
+                self.store.forget_results([one.id for one in saved.values() if one.id is not None])
+            saved = {}
         self._until_the_end = [one.id for case, one in saved.items() if one.id and not _is_repeatable(case, one.graded)]
         # What is inconclusive is saved for the next run, which repeats its inconclusive checks alone.
         results = {case: one.graded for case, one in saved.items() if not is_inconclusive(one.graded)}
@@ -162,22 +170,25 @@ class Prover:
     ) -> tuple[dict[str, list[str]], list[Case]]:
         """Return the problems of each exercise by the exercise's id, and the cases to run.
 
-        Problems of the course are among the problems of the first exercise.
+        Problems of the course are among the problems of the first exercise. If only some answers are verified, no
+        problem of another file is among them.
         """
         coverage, cases = Coverage.of(self.course), list[Case]()
         problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
-        problems[exercises[0].id] += course_problems(self.course, coverage)
-        if not self.known_only:  # after each save it would be waited for
+        if not self.answers:
+            problems[exercises[0].id] += course_problems(self.course, coverage)
+        if not self.answers and not self.known_only:  # after each save it would be waited for
             problems[exercises[0].id] += leak_sentences(self.course)
         for exercise in exercises:
             own, checks = problems[exercise.id], [check for check in collected.checks if check.exercise == exercise.id]
-            own += text_problems(exercise, checks, coverage.topics)
+            if not self.answers:
+                own += text_problems(exercise, checks, coverage.topics)
             if exercise.is_by_staff:
                 continue
             if problem := collected.problems.get(exercise.id):
                 own.append(collecting_problem(exercise, problem))
             else:
-                cases += cases_of(exercise, checks, self.seeds, own)
+                cases += cases_of(exercise, checks, self.seeds, own, self.answers)
         return problems, cases
 
     def _run(self, runtime: Runtime, works: Mapping[Work, Case], spinning: int) -> dict[Case, GradedExercise]:
@@ -306,7 +317,7 @@ def _busy_cores(count: int) -> Iterator[None]:
 # -- what is printed ---------------------------------------------------------------------------------------------------
 
 
-def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator[str]:
+def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = (), answers: Sequence[str] = ()) -> Iterator[str]:
     """Yield the lines that `grade verify` prints.
 
     They are a row for each exercise, notes, and the problems with what to do about them.
@@ -314,6 +325,7 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator
     Args:
         proofs: the proofs of exercises that can be used.
         broken: the problems of exercises that cannot be used.
+        answers: the names of the answers that were verified; if it is empty, whole exercises were.
     """
     yield from _table(proofs)
     if saved := sum(proof.saved for proof in proofs):
@@ -335,6 +347,12 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator
     for problem in problems:
         yield from prose(problem, WIDTH, further="    ")
     yield "No problems found." if not problems else f"{pluralize(len(problems), 'problem')} to fix."
+    if answers:
+        runs = sum(total for proof in proofs for _, total in proof.counts.values())
+        names, was = for_terminal(", ".join(answers), one_line=True), "was" if len(answers) == 1 else "were"
+        whole = " ".join(proof.exercise.id for proof in proofs)
+        only = f"Only {names} {was} verified, in {pluralize(runs, 'run')}; before you release the exercise, run"
+        yield from prose(f"{only}  grade verify {whole}", WIDTH, further="    ")
 
 
 def unsaved_line(why: str) -> str:
@@ -353,7 +371,7 @@ def _table(proofs: Sequence[Proof]) -> Iterator[str]:
         counts = [proof.counts.get(kind, (0, 0)) for kind in kinds]
         cells = [f"{good}/{total}" if total else "-" for good, total in counts]
         name = for_terminal(f"{proof.exercise.number} {proof.exercise.id}", one_line=True)
-        rows.append([name, *cells, f"{proof.seconds:.2f} s"])
+        rows.append([name, *cells, f"{proof.seconds:.2f} s" if "reference" in proof.counts else "-"])
     heads = [TableColumn("exercise", _NAME, is_text=True), *(TableColumn(title, _NUMBER) for title in (*kinds, "time"))]
     yield from table_lines(heads, rows, WIDTH, gap=1)
 
@@ -362,15 +380,16 @@ def _problems(proofs: Sequence[Proof], broken: Sequence[str]) -> list[str]:
     return [*broken, *(problem for proof in proofs for problem in proof.problems)]
 
 
-def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str, Any]:
+def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = (), answers: Sequence[str] = ()) -> dict[str, Any]:
     """Return proofs as a dict for JSON.
 
-    It is, for example, `{"holds": True, "problems": [], "exercises": [...]}`. `holds` says whether there are no
-    problems. `exercises` has a dict for each exercise.
+    It is, for example, `{"holds": True, "only": [], "problems": [], "exercises": [...]}`. `holds` is False if there is
+    a problem. `exercises` has a dict for each exercise.
 
     Args:
         proofs: the proofs of exercises that can be used.
         broken: the problems of exercises that cannot be used.
+        answers: the names of the answers that were verified; if it is empty, whole exercises were.
     """
     exercises = [
         {
@@ -384,7 +403,8 @@ def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str,
         }
         for proof in proofs
     ]
-    return {"holds": not _problems(proofs, broken), "problems": list(broken), "exercises": exercises}
+    holds = not _problems(proofs, broken)
+    return {"holds": holds, "only": list(answers), "problems": list(broken), "exercises": exercises}
 
 
 def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:

@@ -138,6 +138,14 @@ def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
 
 @click.command("verify")
 @click.argument("names", metavar="[EXERCISE]...", nargs=-1)
+@click.option(
+    "--answer",
+    "answers",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=options.complete_answers,
+    help="Verify only this answer, such as a wrong one that you added. May be given several times.",
+)
 @click.option("--seeds", type=click.IntRange(min=1), help="Run right answers with so many seeds; by default 20.")
 @click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
 @click.option("--losses", is_flag=True, help="Also show what each wrong answer loses, and on which rules.")
@@ -150,6 +158,7 @@ def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
 @options.workers()
 def verify_command(
     names: tuple[str, ...],
+    answers: tuple[str, ...],
     seeds: int | None,
     write_digests: bool,
     losses: bool,
@@ -164,28 +173,34 @@ def verify_command(
     """Prove that checks are right: starters earn nothing, right answers pass, wrong ones fail."""
     say, details = Say(quiet=as_json), Say(quiet=quiet or as_json)
     details.meanwhile("Verifying ...")
-    from grader.author.cases import SEEDS
+    from grader.author.cases import SEEDS, exercises_with
     from grader.author.verify import WATCH_SEEDS, Prover, loss_lines, proof_data, proof_lines, unsaved_line
     from grader.course.answers import write_digest
     from grader.course.layout import refuse_student_folder, results_path
     from grader.grading.store import open_store
     from grader.report.progress_lines import NotesProgress, PacedProgress
 
+    if answers and watch:
+        raise CourseError("--watch runs what each save changed; leave out --answer")
     course, exercises = options.course_and_exercises(names, prints_broken=False)
     refuse_student_folder(course.root, "verify")
     if write_digests:
         say(*(f"wrote the digest of {exercise.id}" for exercise in exercises if write_digest(exercise)))
         course, exercises = options.course_and_exercises(names, prints_broken=False)
+    if answers:
+        answers = tuple(dict.fromkeys(name.removesuffix(".py") for name in answers))
+        exercises = exercises_with(exercises, answers)
     setup = workers.setup()
     broken = [problem for item in options.broken_of(course, names) for problem in item.problems]
     if not names:
         broken += [problem for item in course.broken if not item.module for problem in item.problems]
     with open_store(results_path(course)) as store:
-        for exercise in exercises if fresh or as_json else ():
+        again = fresh or as_json
+        for exercise in exercises if again and not answers else ():
             store.forget(exercise.id, store.keys.judge_digest(exercise))
         if told := store.unsaved:  # at once: whoever interrupts the command must have read it
             say.prose(unsaved_line(told))
-        prover = Prover(course, setup, store, seeds or SEEDS, NotesProgress(details), known_only=watch)
+        prover = Prover(course, setup, store, seeds or SEEDS, NotesProgress(details), watch, answers, fresh=again)
         if watch:
             details("Watching; Ctrl-C ends.")
             prover.seeds = seeds or WATCH_SEEDS
@@ -195,11 +210,11 @@ def verify_command(
     details()  # erases the line that showed the pace
     if losses:
         say("", *loss_lines(proofs), "")
-    say(*proof_lines(proofs, broken))
+    say(*proof_lines(proofs, broken, answers))
     if store.unsaved and not told:
         say.prose(unsaved_line(store.unsaved))
     if as_json:
-        print_json(proof_data(proofs, broken))
+        print_json(proof_data(proofs, broken, answers))
     sys.exit(1 if broken or any(proof.problems for proof in proofs) else 0)
 
 

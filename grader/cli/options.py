@@ -253,6 +253,26 @@ def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return items
 
 
+def complete_answers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return completions for a shell: the answers of the exercises that were typed.
+
+    Args:
+        ctx: the context of the command.
+        param: the parameter that is completed.
+        incomplete: the text that has been typed of it.
+    """
+    from grader.author.cases import answer_names
+    from grader.model.errors import CourseError
+
+    rows: dict[str, str] = {}
+    # Click stops at the option that lacks its value, before it has given the arguments their names.
+    names = ctx.params.get("names") or ctx.args
+    with suppress(CourseError, OSError):  # as above
+        for item in course_and_exercises(names, prints_broken=False)[1]:
+            rows |= dict.fromkeys(answer_names(item), f"{item.number} {item.title}")
+    return _completions(rows, incomplete)
+
+
 exercise = click.argument("name", metavar="EXERCISE", shell_complete=complete_exercises)
 next_exercise = click.argument("name", metavar="[EXERCISE]", required=False, shell_complete=complete_exercises)
 

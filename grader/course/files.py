@@ -526,12 +526,17 @@ def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
     return [field.alias or name for name, field in kind.model_fields.items()]
 
 
-def suggestion(name: str, known: Sequence[str]) -> str:
+def suggestion(name: str, known: Sequence[str], most: int = 1) -> str:
     """Return the end of a sentence about an unknown name: the name that was meant.
 
     For `pionts` and the known names `points` and `title` it is "; did you mean points?". Without a near name, all known
     ones are listed, as in "; known are points, title". If these are more than 50, the result is "".
+
+    Args:
+        name: the unknown name.
+        known: the known names.
+        most: the largest number of near names, as in "; did you mean points or paints?".
     """
-    if near := difflib.get_close_matches(name, known, n=1):
-        return f"; did you mean {near[0]}?"
+    if near := difflib.get_close_matches(name, known, n=most):
+        return f"; did you mean {' or '.join(near)}?"
     return f"; known are {', '.join(known)}" if 0 < len(known) <= _MOST_NAMED else ""

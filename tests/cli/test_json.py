@@ -69,6 +69,7 @@ def test_verify(tiny: Course) -> None:
     told = proof_data([good, bad])
     assert told["holds"] is False
     assert proof_data([good])["holds"] is True
+    assert [proof_data([good], (), only)["only"] for only in ((), ("triples",))] == [[], ["triples"]]
     assert told["exercises"][1] == {
         "id": "total",
         "number": "01-2",

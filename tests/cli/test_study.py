@@ -260,6 +260,7 @@ def test_completion(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("grade d", {"double", "doctor"}, {"total"}),
         ("grade double ", {"C1", "C2", "C3", "total"}, {"list"}),
         ("grade show ", {"double", "01-2", "01_basics"}, {"C1", "list"}),
+        ("grade verify double --answer ", {"triples", "adds", "zeros", "reference"}, {"loop", "double"}),
         ("grade list --state ", {"not-started", "known"}, {"double"}),
     ):
         values = {line.partition(",")[2] for line in completed(words).stdout.split("\n")}
