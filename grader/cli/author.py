@@ -30,12 +30,19 @@ _TITLE = "this title was made from the heading or the names of a question: say w
 @click.argument("name", metavar="MODULE/EXERCISE", required=False)
 @click.option("--from", "tests", type=_FILE, help="Port this pytest file, or notebook of otter or nbgrader.")
 @click.option("--reference", type=_FILE, help="With --from: a solution, which becomes the reference.")
+@click.option("--again", is_flag=True, help="With --from: replace an earlier draft, except the files that you edited.")
 @click.option("--course", "course_folder", type=options.PATH, help="Create a new course in this folder.")
 @click.option("--schemas", type=options.PATH, help="Write JSON Schemas of YAML files and reports into this folder.")
 def new_command(
-    name: str | None, tests: Path | None, reference: Path | None, course_folder: Path | None, schemas: Path | None
+    name: str | None,
+    tests: Path | None,
+    reference: Path | None,
+    again: bool,
+    course_folder: Path | None,
+    schemas: Path | None,
 ) -> None:
     """Lay out a new exercise or a new course. You then write what is marked TODO."""
+    from grader.course.drafts import Drafted, write_draft
     from grader.course.layout import (
         find_course,
         is_course,
@@ -43,14 +50,14 @@ def new_command(
         refuse_student_folder,
         student_folder_or_start,
     )
-    from grader.course.scaffold import new_course, new_exercise, write_schemas
+    from grader.course.scaffold import contents_of_exercise, new_course, new_exercise, write_schemas
     from grader.student.folder import typed_path
 
-    if (tests and not name) or (reference and not tests):
-        raise CourseError("--from needs MODULE/EXERCISE, and --reference needs --from")
+    if (tests and not name) or ((reference or again) and not tests):
+        raise CourseError("--from needs MODULE/EXERCISE, and --reference and --again need --from")
     # First, because it may refuse: nothing is laid out then.
     draft, notes, data = _port(tests, reference) if tests else (None, [], {})
-    written = []
+    written, done = [], Drafted([], {}, [], [])
     if course_folder:
         written += new_course(course_folder)
     if schemas:
@@ -64,12 +71,24 @@ def new_command(
             raise CourseError("there is no course here: make one with  grade new --course DIR  and go there")
         root = find_course(start)
         refuse_student_folder(root, "new")
-        parts = (draft.files, data, draft.points, draft.by_hand) if draft else ()
-        written += new_exercise(root, name, *parts)
+        if draft:
+            parts = (draft.files, data, draft.points, draft.by_hand)
+            done = write_draft(root, name, contents_of_exercise(root, name, *parts, again=again))
+            written += done.written
+        else:
+            written += new_exercise(root, name)
     if not written:
         raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
     say = Say()
-    say(*(f"wrote {typed_path(path)}" for path in written))
+    say(*(f"wrote {typed_path(path)}" for path in written if path not in done.kept.values()))
+    say(*(f"removed {typed_path(path)}, which the new draft does not have" for path in done.removed))
+    say(*(f"kept {typed_path(path)}, which you edited; the new draft does not have it" for path in done.obsolete))
+    say(
+        *(
+            f"kept {typed_path(path)}, which you edited; its new draft: {typed_path(new)}"
+            for path, new in done.kept.items()
+        )
+    )
     if draft:
         say(*_left_to_do(draft, written), *(f"  {note}" for note in notes))
     if name:

@@ -325,13 +325,19 @@ def write_digest(exercise: Exercise) -> bool:
     """
     path = exercise.folder / EXERCISE_FILE
     text = path.read_bytes().decode("utf-8")  # with its line ends, which are somebody's choice
-    line = f"starter: {starter_digest(exercise.starter.read_bytes())}"
+    new = with_digest(text, starter_digest(exercise.starter.read_bytes()))
+    path.write_bytes(new.encode("utf-8"))
+    return new != text
+
+
+def with_digest(text: str, digest: str) -> str:
+    """Return the text of an exercise.yaml with another digest of the starter."""
+    line = f"starter: {digest}"
     new, count = re.subn(r"^starter:[^\r\n]*", line, text, flags=re.MULTILINE)
     if not count:
         end = "\r\n" if "\r\n" in text else "\n"
         new = f"{text.rstrip()}{end}{line}{end}"
-    path.write_bytes(new.encode("utf-8"))
-    return new != text
+    return new
 
 
 def is_starter(exercise: Exercise, text: bytes) -> bool:

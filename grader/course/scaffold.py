@@ -42,20 +42,38 @@ def new_course(root: Path) -> list[Path]:
         root / TOPICS: _template(TOPICS.name),
         root / ".gitignore": ".grade/\n__pycache__/\n",
     }
-    return _write_all(files | _schemas(root / SCHEMAS, schemas()))
+    return write_all(files | _schemas(root / SCHEMAS, schemas()))
 
 
-def new_exercise(
+def new_exercise(root: Path, name: str) -> list[Path]:
+    """Write the files of a new exercise, and list it in course.yaml.
+
+    It may be listed there already, if it has no files yet.
+
+    Args:
+        root: the folder of the course.
+        name: "module/exercise"; the module is made if it is new.
+
+    Returns:
+        The paths of the files, without course.yaml.
+
+    Raises:
+        CourseError: the name is not usable, the exercise exists, or something cannot be written.
+    """
+    return write_all(contents_of_exercise(root, name))[1:]
+
+
+def contents_of_exercise(
     root: Path,
     name: str,
     files: Callable[[Places], dict[Path, str]] | None = None,
     data: Mapping[str, bytes] | None = None,
     points: float | None = None,
     by_staff: Mapping[str, float] | None = None,
-) -> list[Path]:
-    """Write the files of a new exercise, and list it in course.yaml.
-
-    It may be listed there already, if it has no files yet.
+    *,
+    again: bool = False,
+) -> dict[Path, str | bytes]:
+    """Return the contents of the files of a new exercise by path, those of course.yaml first.
 
     Args:
         root: the folder of the course.
@@ -65,12 +83,10 @@ def new_exercise(
         data: the contents of data files for student code, by the name under which it reads them.
         points: the points of the exercise; by default those of the example.
         by_staff: the points of the rules that a person grades, by rule; they are among the exercise's points.
-
-    Returns:
-        The paths of the files, without course.yaml.
+        again: True if the exercise may exist, as one that is drafted again; it then keeps its number and its title.
 
     Raises:
-        CourseError: the name is not usable, the exercise exists, or something cannot be written.
+        CourseError: the name is not usable, or the exercise exists.
     """
     module, _, id = name.partition("/")
     if not _NAME.fullmatch(module) or not _NAME.fullmatch(id):
@@ -80,14 +96,22 @@ def new_exercise(
     course, places = load_course(root, whole=False), Places(module, id)
     listed = {item.id: item.module for item in course.exercises}
     listed |= {item.id: item.module for item in course.broken if item.module}  # of others a hand-in alone has the name
+    is_elsewhere = listed.get(id, module) != module
     for place in (places.shown, places.staff):
         # One that course.yaml lists in this module, and that has no file yet, is laid out as well.
-        if listed.get(id, module) != module or (root / place).exists():
+        if is_elsewhere or ((root / place).exists() and not again):
             where = COURSE_FILE if id in listed else place.as_posix()
-            raise CourseError(f"the exercise {id} exists ({where}); choose another name, an id is unique in the course")
-    title = id.replace("_", " ").capitalize()
+            instead = (
+                "" if is_elsewhere or not files else ", or add --again, which keeps the files that you have edited"
+            )
+            raise CourseError(
+                f"the exercise {id} exists ({where}); choose another name, an id is unique in the course{instead}"
+            )
+    known = _settings_of(root / places.description) if again else {}
+    title = str(known.get("title") or id.replace("_", " ").capitalize())
     numbers = [exercise.number for exercise in course.exercises]
-    fill = {"id": id, "title": title, "number": _next_number(module, numbers), "up": "../../../"}
+    number = str(known.get("number") or _next_number(module, numbers))
+    fill = {"id": id, "title": title, "number": number, "up": "../../../"}
     fill["yaml_title"] = _as_yaml(title)
     texts = (files or _example_files)(places) | {places.description: _template(EXERCISE_FILE)}
     filled = {path: re.sub(r"@(\w+)@", lambda word: fill.get(word[1], word[0]), text) for path, text in texts.items()}
@@ -111,7 +135,15 @@ def new_exercise(
     contents: dict[Path, str | bytes] = {(root / COURSE_FILE).resolve(): new_text}
     contents |= {root / path: text for path, text in filled.items()}
     contents |= {root / places.shown / name: content for name, content in (data or {}).items()}
-    return _write_all(contents)[1:]
+    return contents
+
+
+def _settings_of(description: Path) -> dict[str, Any]:
+    """Return what an exercise.yaml says; {} if it is missing, or is not valid YAML."""
+    with suppress(OSError, ValueError, yaml.YAMLError):
+        settings = yaml.safe_load(description.read_text(encoding="utf-8"))
+        return settings if isinstance(settings, dict) else {}
+    return {}
 
 
 def _example_files(places: Places) -> dict[Path, str]:
@@ -148,14 +180,14 @@ def write_schemas(folder: Path, others: Mapping[str, Any]) -> list[Path]:
     Returns:
         The paths of the files.
     """
-    return _write_all(_schemas(folder, {**schemas(), **others}))
+    return write_all(_schemas(folder, {**schemas(), **others}))
 
 
 def _schemas(folder: Path, by_name: Mapping[str, Any]) -> dict[Path, str]:
     return {folder / name: json.dumps(schema, indent=2) + "\n" for name, schema in by_name.items()}
 
 
-def _write_all(files: Mapping[Path, str | bytes]) -> list[Path]:
+def write_all(files: Mapping[Path, str | bytes]) -> list[Path]:
     """Write all files and return their paths; if that fails, remove the new ones again.
 
     The first file, such as course.yaml, is written last, because it makes a course of the others.

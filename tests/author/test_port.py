@@ -13,6 +13,7 @@ from support import COURSES, FORK, WarmGrade, open_lane, verified
 
 from grader.author.port.draft import Draft, Port
 from grader.author.port.todos import todos_of
+from grader.course.answers import starter_digest
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError
@@ -372,7 +373,7 @@ def test_the_command_says_what_is_left(type_grade: WarmGrade, home: Path, tmp_pa
     assert (refused.returncode, "no test calls student code" in refused.stderr) == (2, True)
     assert not (home / "exercises/02_more").exists()
     alone = type_grade("new", "02_more/third", "--reference", "../test_it.py", cwd=home)
-    assert (alone.returncode, "--reference needs --from" in alone.stderr) == (2, True)
+    assert (alone.returncode, "--reference and --again need --from" in alone.stderr) == (2, True)
     tests.write_text(dedent(GOLDEN))
     ran = type_grade("new", "02_more/third", "--from", "../test_it.py", cwd=home)
     assert ran.returncode == 0, ran.stderr
@@ -382,6 +383,40 @@ def test_the_command_says_what_is_left(type_grade: WarmGrade, home: Path, tmp_pa
     assert "write a probe: a function of the probe file that does this" in ran.stdout  # of a comment of two lines
     assert (home / "solutions/02_more/third/probe_third.py").is_file()
     assert not (home / "solutions/02_more/third/wrong").exists()
+
+
+def test_drafting_again_keeps_what_was_edited(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
+    """Files that nobody has edited are replaced or removed; of an edited one, the new draft lies beside it."""
+    tests, shown, staff = tmp_path / "test_it.py", home / "exercises/02_more/third", home / "solutions/02_more/third"
+    typed = ("new", "02_more/third", "--from", "../test_it.py")
+    tests.write_text("from solution import f\n\n\ndef test_a(tmp_path):\n    assert f(tmp_path, 1)\n")
+    assert type_grade(*typed, cwd=home).returncode == 0
+    assert (shown / "probe_third.py").is_file()
+    refused = type_grade(*typed, cwd=home)
+    assert refused.returncode == 2
+    assert "add --again, which keeps the files that you have edited" in refused.stderr
+    settings = (shown / "exercise.yaml").read_text()
+    (shown / "exercise.yaml").write_text(settings.replace("title: Third", "title: My third"))
+    (shown / "check_third.py").write_text("# my own\n")
+    tests.write_text("from solution import g\n\n\ndef test_a():\n    assert g(1) == 2\n")
+    again = type_grade(*typed, "--again", cwd=home)
+    assert again.returncode == 0, again.stderr
+    assert "def g(x):" in (shown / "third.py").read_text() and "My third" in (shown / "third.py").read_text()
+    assert "removed exercises/02_more/third/probe_third.py, which the new draft does not have" in again.stdout
+    assert not (shown / "probe_third.py").exists()
+    assert (shown / "check_third.py").read_text() == "# my own\n"
+    draft = ".grade/drafts/exercises/02_more/third/check_third.py"
+    assert f"kept exercises/02_more/third/check_third.py, which you edited; its new draft: {draft}" in again.stdout
+    assert "student.g(1) == 2" in (home / draft).read_text()
+    mine = (shown / "exercise.yaml").read_text()
+    assert "title: My third" in mine
+    assert mine.splitlines()[:-1] == settings.replace("title: Third", "title: My third").splitlines()[:-1]
+    assert f"starter: {starter_digest((shown / 'third.py').read_bytes())}" in mine
+    (home / draft).replace(shown / "check_third.py")  # what was accepted is not edited any more
+    tests.write_text("from solution import g\n\n\ndef test_a():\n    assert g(1) == 3\n")
+    last = type_grade(*typed, "--again", cwd=home)
+    assert "student.g(1) == 3" in (shown / "check_third.py").read_text(), last.stdout
+    assert (staff / "third.py").is_file()
 
 
 def test_imports_inside_of_tests_are_of_student_code() -> None:
