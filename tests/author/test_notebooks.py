@@ -1029,3 +1029,110 @@ def test_an_example_that_is_not_python_is_left_out() -> None:
     made = assignment_of(notebook(code("print('x'"), *otter_question("name: q", code("x = 2"), code("assert x == 2"))))
     assert made is not None
     assert [note.partition(" (")[0] for note in made.notes] == ["cell 1 is not valid Python"]
+
+
+def test_a_notebook_that_was_not_run(tmp_path: Path, type_grade: WarmGrade) -> None:
+    """Conditions are asserted, other values are left to do, no test is dropped, and one sentence says all of it."""
+    cells = otter_question("name: q", code("x = 2 # SOLUTION"), code("x == 2"))
+    cells = [*cells[:-2], code("# HIDDEN\nx * 3"), code("y = x\nisinstance(y, int) and not y < 0"), *cells[-2:]]
+    draft = draft_of(notebook(*cells))
+    assert "    assert student.x == 2\n" in draft.shown
+    assert "    assert isinstance(y, int) and (not y < 0)\n" in draft.shown
+    (todo,) = [todo for _, todo in todos_of(draft.hidden)]
+    assert todo.startswith("the notebook shows no value for the line at the end, since its cells were not run")
+    made = assignment_of(notebook(*cells))
+    assert made is not None
+    assert made.notes == [
+        "the notebook shows no value below 3 tests, since its cells were not run: in 2 the draft asserts that the "
+        "condition at the end is true, and in 1 it asserts nothing yet. Run all of its cells, save it, and draft "
+        "again with --again"
+    ]
+
+
+def test_a_draft_without_a_shown_check_says_so(tmp_path: Path, type_grade: WarmGrade) -> None:
+    """Its file is there, with what is left to do, where students see no test of the notebook."""
+    home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    cells = otter_question("name: q", code("x = 2 # SOLUTION"), code("# HIDDEN\nassert x == 2"))
+    (tmp_path / "master.ipynb").write_text(notebook(*cells))
+    ran = type_grade("new", "01_basics/two", "--from", str(tmp_path / "master.ipynb"), cwd=home)
+    assert ran.returncode == 0, ran.stderr
+    said = "exercises/01_basics/two/check_two.py:3: students see no check here: write at least one, such as an example"
+    assert said in ran.stdout
+
+
+def test_what_students_get_stands_in_the_starter() -> None:
+    """Functions that nothing needs, too; the import of matplotlib stands in the one that needs it."""
+    given = (
+        "import matplotlib.pyplot as plt\ndef show(x):\n    '''Plot x.'''\n    plt.plot(x)\n\n"
+        "def twice(x):\n    return f(x) * 2"
+    )
+    cells = nbgrader_cells("def f(x):\n    return x", "assert f(1) == 1")
+    draft = draft_of(notebook(code("import seaborn as sns"), code(given), *cells))
+    for text in (draft.starter, draft.reference):
+        assert "def twice(x):\n    return f(x) * 2\n" in text
+        assert "def show(x):\n    '''Plot x.'''\n    import matplotlib.pyplot as plt\n    plt.plot(x)\n" in text
+        assert text.count("import matplotlib") == 1 and "seaborn" not in text
+    at_once = code("import matplotlib.pyplot as plt\ndef show(x, axes=plt.gca()):\n    axes.plot(x)")
+    assert draft_of(notebook(at_once, *cells)).reference.startswith("import matplotlib.pyplot as plt\n")
+
+
+def test_code_keeps_its_layout_in_a_rule() -> None:
+    """Between fences, indented, and between backticks; words in a directive of MyST are words."""
+    fenced = (
+        "Fill in `__init__` and `q[i](j)`:\n```python\n# Begin\nclass A:\n    def __init__(self):\n"
+        "        x = [a](b)\n```\n**End**."
+    )
+    assert question_lines(fenced) == [
+        "Fill in `__init__` and `q[i](j)`:", "  # Begin", "  class A:", "      def __init__(self):",
+        "          x = [a](b)", "End.",
+    ]  # fmt: skip
+    assert question_lines("    for i in x:\n        f(i)") == ["  for i in x:", "      f(i)"]
+    assert question_lines("```{hint}\nLook *up*.\n```") == ["Look *up*."]
+
+
+def test_a_list_counts_from_its_first_number() -> None:
+    """As Markdown does, whatever its other numbers are; words in the first column end it."""
+    assert question_lines("1. a\n  - b\n1. c\n1. d\nThen:\n1. e\n3. f") == [
+        "1. a", "- b", "2. c", "3. d", "Then:", "1. e", "2. f",
+    ]  # fmt: skip
+
+
+def test_words_between_the_parts_of_a_question_belong_to_it() -> None:
+    """Students read what stands below the solution, and between the tests and the end of a question."""
+    cells = otter_question("name: q", code("x = 2 # SOLUTION"), code("assert x == 2"))
+    place = cells.index(raw("# BEGIN TESTS"))
+    words = raw("Check the sign.", "markdown"), raw("Well done.", "markdown")
+    made = assignment_of(notebook(*cells[:place], words[0], *cells[place:-1], words[1], cells[-1]))
+    assert made is not None
+    assert made.questions["test_q"].lines == ["Check the sign.", "Well done."]
+
+
+def test_rules_have_the_order_of_the_questions() -> None:
+    """One that a person grades stands at its place."""
+    by_hand = [
+        raw("# BEGIN QUESTION\nname: why\nmanual: true\npoints: 3"),
+        raw("Why?", "markdown"),
+        raw("# END QUESTION"),
+    ]
+    one = otter_question("name: q1", raw("One.", "markdown"), code("x = 1 # SOLUTION"), code("assert x == 1"))
+    two = otter_question("name: q2", raw("Two.", "markdown"), code("y = 2 # SOLUTION"), code("assert y == 2"))
+    draft = draft_of(notebook(*one, *by_hand, *two))
+    rules = rule_texts(ast.get_docstring(ast.parse(draft.starter)) or "")
+    assert list(rules.values()) == ["`x`: One.", "Why?", "`y`: Two."]
+    assert draft.by_hand == {"C2": 3.0} and "C2 = None" in draft.starter
+    assert '@check("C1")' in draft.shown and '@check("C3")' in draft.shown
+    assert draft.untested == []
+
+
+def test_settings_of_otter_that_a_check_does_not_have_are_named() -> None:
+    """A seed, and what students read where a test passes or fails."""
+    config = raw("# ASSIGNMENT CONFIG\nseed:\n  variable: rng_seed\n  seed: 42")
+    head = '""" # BEGIN TEST CONFIG\nfailure_message: Square it.\n""" # END TEST CONFIG\n'
+    cells = otter_question("name: q", code("x = 2 # SOLUTION"), code(f"{head}assert x == 2"))
+    made = assignment_of(notebook(config, *cells))
+    assert made is not None
+    assert made.notes == [
+        "otter sets the seed 42 before each cell, and nothing does so here: where student code draws, call it by "
+        "`call_seeded(42, student.f, x)`; where numbers come from this seed, compare with `reference`",
+        "the failure_message of q is 'Square it.': no check says it, and a hint can",
+    ]

@@ -279,6 +279,15 @@ PATTERNS = {
     "from matplotlib import pyplot\n\n\ndef test_f():\n    ax = pyplot.axes()\n    f(ax)\n    assert ax.lines\n": (
         "def try_f(f):\n    ax = pyplot.axes()\n    f(ax)\n    assert ax.lines"
     ),
+    "import time\n\n\ndef test_f():\n    assert isinstance(f(1), time.struct_time)\n": (
+        "# TODO: a `time.struct_time` of student code arrives as a plain tuple, and is never an instance of"
+    ),
+    "from collections import OrderedDict\n\n\ndef test_f():\n    assert isinstance(f(1), OrderedDict)\n": (
+        "# TODO: a `OrderedDict` of student code arrives as a plain dict"
+    ),
+    "def test_f():\n    assert f(range(10), k=range(2)) == {*range(3)}\n": (
+        "    assert student.f(list(range(10)), k=list(range(2))) == {*range(3)}\n"
+    ),
     "import sklearn.base as sb\n\n\ndef test_f():\n    assert isinstance(f(1), sb.Model)\n": (
         "never an instance of `sb.Model` here"
     ),

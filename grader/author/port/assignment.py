@@ -22,14 +22,16 @@ from grader.author.port.cells import (
     pictures_in,
     question_lines,
 )
+from grader.author.port.frames import PICTURES
 from grader.author.port.rewrite import is_seed_call, loaded_variables
 from grader.author.port.seeds import Seeds
-from grader.author.port.text import TopStatement, missing_packages, statements_needed, top_statements
+from grader.author.port.text import Edits, TopStatement, missing_packages, statements_needed, top_statements
 from grader.course.answers import undefined_and_defined_names
 from grader.intake.cells import python_of
 from grader.lint.asserts import asserting_functions
 from grader.lint.scope import Function, imported_names
 from grader.model.errors import CourseError
+from grader.model.score import pluralize
 
 MODULE = "solution"
 """From which the test file of a notebook imports what students write."""
@@ -37,8 +39,8 @@ _DEFINED = re.compile(r"""(["'])([A-Za-z_]\w*)\1 in (?:vars|globals|locals|dir)\
 """How a test of a notebook asks whether students wrote a variable."""
 _ALL_NAMES = {"globals", "locals", "vars", "dir", "eval", "exec", "get_ipython", "In", "Out"}
 """Names by which a test may look at what students write without naming it."""
-_MOST_WORDS, _SHOWN_WORDS = 6, 50
-"""Of words that belong to no question: the most cells that are named, and the letters of each."""
+_SHOWN_WORDS = 50
+"""The most letters that are shown of words which belong to no question."""
 
 
 @dataclass
@@ -80,6 +82,8 @@ class Assignment:
         points: the points of tests, by name, if the notebook says them; those of a cell or question are divided among
             its tests.
         hidden: the names of the tests that students do not see.
+        not_shown: the names of the tests that compare with a value which the notebook does not show.
+        guessed: the names of the tests that assert a condition whose value the notebook does not show.
         files: the data files and folders that it lists.
         notes: sentences on what a person has to do, or decide.
         autotests: for each cell with nbgrader's autotests, a sentence on what to do.
@@ -96,6 +100,8 @@ class Assignment:
     pictures: list[str] = field(default_factory=list)
     points: dict[str, Fraction] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
+    not_shown: set[str] = field(default_factory=set)
+    guessed: set[str] = field(default_factory=set)
     files: list[str] = field(default_factory=list)
     _given: list[str] = field(default_factory=list)
     _cells_before: dict[str, int] = field(default_factory=dict)
@@ -276,11 +282,25 @@ class Assignment:
         whole = self._tests_with_earlier_statements({name for item in items for name in item.binds})
         for name, source in whole.items():
             used = _names_used(_as_function(name, source))
-            if name not in asserting:
+            if name not in asserting and name not in self.not_shown:
                 reasons[name] = "asserts nothing"
             elif students and not used & (students | _ALL_NAMES):
                 reasons[name] = "looks at nothing that students write"
         return reasons
+
+    def not_shown_sentences(self) -> Iterator[str]:
+        """Yield a sentence if tests compare with values that the notebook does not show."""
+        count = len(self.guessed) + len(self.not_shown)
+        if count:
+            each = [
+                f"in {len(self.guessed)} the draft asserts that the condition at the end is true",
+                f"in {len(self.not_shown)} it asserts nothing yet",
+            ]
+            what = ", and ".join(text for text, has in zip(each, (self.guessed, self.not_shown), strict=True) if has)
+            yield (
+                f"the notebook shows no value below {pluralize(count, 'test')}, since its cells were not run: {what}. "
+                "Run all of its cells, save it, and draft again with --again"
+            )
 
     def left_out_words_sentences(self) -> Iterator[str]:
         """Yield a sentence that quotes the notebook's prose that is not in the task, if any.
@@ -290,11 +310,9 @@ class Assignment:
         lines = [question_lines(words) for words in self._left_out if has_body(words)]
         first = [textwrap.shorten(" ".join(each).strip("- "), _SHOWN_WORDS, placeholder=" ...") for each in lines]
         if first:
-            more = f", and {len(first) - _MOST_WORDS} more" if len(first) > _MOST_WORDS else ""
             yield (
                 "these words stand above another heading or below the last question, and are not in the task: "
-                f"{'; '.join(map(repr, first[:_MOST_WORDS]))}{more}. Put what students need into the task, or on the "
-                "page of the module"
+                f"{'; '.join(map(repr, first))}. Put what students need into the task, or on the page of the module"
             )
 
     def by_hand_sentences(self) -> Iterator[str]:
@@ -380,6 +398,24 @@ class Assignment:
                 texts.append((folder / name).read_text(encoding="utf-8"))
         return list(found)
 
+    def move_imports_of_figures(self) -> None:
+        """Move the import of a package that draws, such as matplotlib, into the given functions that alone need it.
+
+        It would take a second or more at each start of a worker. A note says so.
+        """
+        known = [item for item in top_statements(self.reference()) if not imported_names(item.node)]
+        for item in (item for item in self._items() if _imports_figures(item.node)):
+            users = [one for one in known if one.uses & item.binds]
+            if not users or any(one.name in self.solved or _needs_at_once(one.node, item.binds) for one in users):
+                continue
+            line = ast.unparse(item.node)
+            for one in users:
+                text, new = one.text.rstrip("\n"), _with_first_line(one.text, line).rstrip("\n")
+                self.code = [cell.replace(text, new) for cell in self.code]
+                self._given = [cell.replace(text, new) for cell in self._given]
+            names = ", ".join(f"`{one.name}`" for one in users)
+            self.notes.append(f"`{line}` makes each start slower, and only {names} needs it: it stands in there")
+
     def reference(self, data: Collection[str] = ()) -> str:
         """Return the source of the reference.
 
@@ -398,7 +434,7 @@ class Assignment:
         names += sorted(self._tested_variables() | (loaded_variables(own, data) & self._names_used_by_tests()))
         kept = statements_needed(items, names)
         unused = [item for item in own if imported_names(item.node) and item not in kept]
-        imports = [item for item in unused if not missing_packages(item.node, data)]
+        imports = [item for item in unused if not missing_packages(item.node, data) and not _imports_figures(item.node)]
         # The numbers of a variable may come from a seed that stands above it.
         seeds = [item for item in own if is_seed_call(item.node)] if self._tested_variables() else []
         chosen = [item for item in items if item in kept or item in imports or item in seeds]
@@ -466,6 +502,34 @@ class Assignment:
         plain = [item for item in items if not item.name and not imported_names(item.node)]
         given = [item.text.rstrip("\n") for item in statements_needed(plain, used - variables)]
         return "\n".join([*imports, *own, "", *given, "", "", "\n\n\n".join(bodies), ""])
+
+
+def _imports_figures(node: ast.stmt) -> bool:
+    """Return whether a statement only imports from packages that draw figures."""
+    modules = [module for module, _ in imported_names(node).values()]
+    return bool(modules) and all(module.split(".")[0] in PICTURES for module in modules)
+
+
+def _needs_at_once(node: ast.stmt, names: Collection[str]) -> bool:
+    """Return whether a statement needs one of these names when it runs; a function needs them when it is called."""
+    if not isinstance(node, Function):
+        return True
+    parts = [*node.decorator_list, node.args, *filter(None, [node.returns])]
+    return any(isinstance(one, ast.Name) and one.id in names for part in parts for one in ast.walk(part))
+
+
+def _with_first_line(function: str, line: str) -> str:
+    """Return the source of a function with a line at the beginning of its body, below its docstring."""
+    (node,) = ast.parse(function).body
+    assert isinstance(node, Function)
+    if node.body[0].lineno == node.lineno:
+        (node,) = ast.parse(function := ast.unparse(node) + "\n").body
+        assert isinstance(node, Function)
+    edits = Edits(function)
+    first = node.body[ast.get_docstring(node) is not None :]
+    if first:
+        edits.insert_above(first[0], f"{' ' * first[0].col_offset}{line}\n")
+    return edits.result()
 
 
 def python_of_cell(source: str, number: int) -> str:

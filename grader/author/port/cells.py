@@ -6,6 +6,7 @@ import ast
 import html
 import itertools
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -124,7 +125,13 @@ def without_marks(source: str) -> str:
 
 # -- the words of a question -------------------------------------------------------------------------------------------
 
+_CODE = "code"
+_FENCE = r"^[ \t]*(?:`{3,}|~{3,})"
+_FENCED = re.compile(rf"{_FENCE}[^`\n]*\n(.*?){_FENCE}[ \t]*$", re.MULTILINE | re.DOTALL)
+_DIRECTIVE = re.compile(rf"{_FENCE}\{{(?!code)[^`\n]*\n(.*?){_FENCE}[ \t]*$", re.MULTILINE | re.DOTALL)
+"""Such as a hint of MyST, whose words stand between fences, too."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)[^)]*\)|<img\b[^>]*\bsrc=[\"']([^\"']+)[\"'][^>]*>")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _ITEM = re.compile(r"\s*(?:[-*+]|(\d+)[.)]|([a-z])[.)]) ")
@@ -195,20 +202,36 @@ def question_lines(markdown: str) -> list[str]:
 
     The rows `## Mean`, `Return the **mean**`, `of x.` and `* not the sum` become two lines, "Return the mean of x." and
     "- not the sum". Prose is joined into one line, and each item is a line of its own. So is each line of a formula, of
-    a table or of code, which begins with two blanks. Pictures, headings above other text, and marks of emphasis are
-    left out.
+    a table or of code, which begins with two blanks. Code keeps its layout. Pictures, headings above other text, and
+    marks of emphasis are left out.
 
     Args:
         markdown: a cell of the question.
     """
     text = _PICTURE.sub("", _SCHEME.sub("", markdown))
-    text = html.unescape(_TAG.sub("", re.sub(r"<li>", "- ", _LIST.sub(_number_items, text))))
-    text = re.sub(r"\*\*|__(?=\S)|(?<=\S)__", "", _LINK.sub(r"\1", text))
-    text = re.sub(r"```([^`\n]+)```", r"`\1`", text)
-    rows = [row for row in text.split("\n") if row.strip() and not re.fullmatch(r"\s*([-*_]\s*){3,}", row)]
-    headings = {*_heading_rows(rows)}
-    body = [row for number, row in enumerate(rows) if number not in headings]
-    return list(_paragraphs(body or [row.lstrip("# ") for row in rows]))
+    text = re.sub(r"<li>", "- ", _LIST.sub(_number_items, text))
+    # Between the fences of a block of code, each row is code.
+    blocks = _FENCED.split(_DIRECTIVE.sub(r"\1", text))
+    rows = list[tuple[str, str]]()
+    for number, block in enumerate(blocks):
+        if number % 2:
+            rows += [(_CODE, row) for row in textwrap.dedent(block).split("\n") if row.strip()]
+        else:
+            rows += [("", row) for row in _without_markup(block).split("\n") if row.strip()]
+    rows = [(kind, row) for kind, row in rows if kind or not re.fullmatch(r"\s*([-*_]\s*){3,}", row)]
+    is_heading = [not kind and _HEADING.match(row) for kind, row in rows]
+    body = [each for each, heads in zip(rows, is_heading, strict=True) if not heads]
+    return list(_paragraphs(body or [(kind, row.lstrip("# ")) for kind, row in rows]))
+
+
+def _without_markup(markdown: str) -> str:
+    """Return a text of Markdown without tags, links and marks of emphasis; code between backticks stays as it is."""
+    parts = re.split(r"(`[^`\n]+`)", re.sub(r"```([^`\n]+)```", r"`\1`", _COMMENT.sub("", markdown)))
+    for number, part in enumerate(parts):
+        if number % 2 == 0:
+            plain = html.unescape(_TAG.sub("", _LINK.sub(r"\1", part)))
+            parts[number] = re.sub(r"\*\*|__(?=\S)|(?<=\S)__", "", plain)
+    return "".join(parts)
 
 
 def _number_items(found: re.Match[str]) -> str:
@@ -217,29 +240,37 @@ def _number_items(found: re.Match[str]) -> str:
     return "\n".join([first, *(f"{number}. {item.strip()}" for number, item in enumerate(items, 1))])
 
 
-def _paragraphs(rows: Sequence[str]) -> Iterator[str]:
+def _paragraphs(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield the lines of a rule: the rows of a question, with its prose joined.
 
     The rows "Return the mean", "of x." and "* not the sum" become "Return the mean of x." and "- not the sum". A row of
     a formula, a table or code stays a line, too.
+
+    Args:
+        rows: the rows, each with its kind: `_CODE`, or "".
     """
-    prose = list[str]()
-    in_code = in_formula = False
-    for row in rows:
-        is_fence, is_item = row.strip().startswith("```"), _ITEM.match(row)
-        turns = row.count("$$") % 2 == 1
-        is_apart = in_code or in_formula or turns or row.startswith(("    ", "\t", "|", "$$"))
-        in_code, in_formula = in_code != is_fence, in_formula != turns
-        if not (is_fence or is_item or is_apart):
+    prose, numbers = list[str](), dict[int, int]()
+    in_formula = False
+    for kind, row in rows:
+        is_item, turns = None if kind else _ITEM.match(row), not kind and row.count("$$") % 2 == 1
+        is_apart = bool(kind) or in_formula or turns or row.startswith(("    ", "\t", "|", "$$"))
+        in_formula = in_formula != turns
+        if not (is_item or is_apart):
             prose.append(row.strip())
+            numbers = numbers if row.startswith(" ") else {}
             continue
         if prose:
             yield " ".join(prose)
             prose = []
         if is_item and not is_apart:
-            mark = f"{is_item[1]}." if is_item[1] else f"- {is_item[2]})" if is_item[2] else "-"
+            column = len(row) - len(row.lstrip())
+            numbers = {at: number for at, number in numbers.items() if at <= column}
+            if is_item[1]:  # a list counts from its first number, whatever the others say
+                numbers[column] = numbers[column] + 1 if column in numbers else int(is_item[1])
+            mark = f"{numbers[column]}." if is_item[1] else f"- {is_item[2]})" if is_item[2] else "-"
             yield f"{mark} {row[is_item.end() :].strip()}"
-        elif not is_fence:
-            yield f"  {row.strip()}"
+        else:
+            is_code = bool(kind) or (row.startswith("    ") and not in_formula)
+            yield f"  {(row if kind else row[4:]).rstrip() if is_code else row.strip()}"
     if prose:
         yield " ".join(prose)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from grader.author.port.assignment import Assignment
+from grader.author.port.assignment import Assignment, Question
 from grader.author.port.data_files import holds_text
 from grader.author.port.frames import imports_data_frames, names_of_tables
 from grader.author.port.rewrite import WORDS, Tests, with_helpers, without_leftovers
@@ -57,6 +57,12 @@ _ASSERTS_NOTHING = (
     "# TODO: this asserts nothing, and passes for every answer that does not raise: assert what is returned, or leave "
     "it out\n"
 )
+_NOT_SHOWN = (
+    "# TODO: the notebook shows no value for the line at the end, since its cells were not run: assert what it "
+    "returns, or run them and draft again with --again\n"
+)
+_NOTHING_IS_SHOWN = "# TODO: students see no check here: write at least one, such as an example of the task\n"
+_SHOWN = "Shown checks: students have this file."
 _NO_EXAMPLE = '# TODO: add try_this="...", a call that a student can try, which is not a hidden input\n'
 
 
@@ -107,10 +113,19 @@ class Draft:
 
 @dataclass
 class _Rule:
-    """A rule of the task: the student's names that it is about, and its words; [] if they are still to be written."""
+    """A rule of the task.
+
+    Attributes:
+        names: the student's names that it is about.
+        lines: its words; [] if they are still to be written.
+        question: the question of a notebook that it states; None without one.
+        by_hand: True if a person grades it.
+    """
 
     names: list[str]
     lines: list[str]
+    question: Question | None = None
+    by_hand: bool = False
 
     def rows(self, number: int, calls: Mapping[str, str]) -> list[str]:
         """Return the lines of the rule in the docstring of the starter.
@@ -175,6 +190,7 @@ class Port:
         )
         helpers = [f"{HELPERS}{word}" for word in WORDS]
         self._has_points = bool(points)
+        self._not_shown = notebook.not_shown if notebook else set[str]()
         self._points = {test: (points or {}).get(test, Fraction(1)) for test in plain.tests}
         items = filter(None, map(plain.rewrite_for_checks, plain.items))
         whole = without_leftovers(with_helpers("\n\n".join([*helpers, *items])))
@@ -191,9 +207,9 @@ class Port:
             own = (item.name for item in known if item.name in notebook.solved)
             self._names = list(dict.fromkeys([*self._names, *own]))
         self._solved = notebook.solved if notebook else set[str]()
-        self._task_rules, self._rules = self._list_rules(notebook or Assignment(""))
         by_hand = [question for question in notebook.by_hand if question.points] if notebook else []
         self._by_hand = by_hand if sum(self._points.values()) else []
+        self._task_rules, self._rules = self._list_rules(notebook or Assignment(""))
         self._without_input = {name: name for item in known if not item.name for name in item.binds}
         self._without_input |= {item.name: f"{item.name}()" for item in known if _takes_no_arguments(item.node)}
         self._asserting = asserting_functions(source_of_file("", plain.items))
@@ -201,8 +217,8 @@ class Port:
     def _list_rules(self, notebook: Assignment) -> tuple[list[_Rule], dict[str, str]]:
         """Return the rules of the task, and the rule that each test examines.
 
-        A question of a notebook is a rule if it has words. Each function and variable that no such question describes
-        is a rule of its own.
+        A question of a notebook is a rule if it has words, or if a person grades it. Each function and variable that no
+        such question describes is a rule of its own. The rules have the order of the notebook's questions.
 
         Returns:
             The rules in order, and a dict such as `{"test_sum": "C2"}` with the name of each test's rule.
@@ -212,26 +228,40 @@ class Port:
             question, own = notebook.questions.get(test), [name for name in names if name not in self._kept]
             if question is not None and question.lines:
                 of_question = [name for name in self._names if name in question.solved]
-                rules.setdefault(id(question), _Rule(of_question, question.lines))
+                rules.setdefault(id(question), _Rule(of_question, question.lines, question))
                 keys[test] = id(question)
                 continue
             for name in own:
-                rules.setdefault(name, _Rule([name], []))
+                rules.setdefault(name, _Rule([name], [], question))
             if own:
                 keys[test] = own[0]
         by_hand = {name for question in notebook.by_hand if question.points for name in question.solved}
         described = {name for rule in rules.values() for name in rule.names} | by_hand
         for name in (name for name in self._names if name not in described):
-            words = next((each.lines for each in notebook.all_questions if name in each.solved), [])
-            rules[name] = _Rule([name], words)
+            question = next((each for each in notebook.all_questions if name in each.solved), None)
+            rules[name] = _Rule([name], question.lines if question else [], question)
+        for question in self._by_hand:
+            solved = [name for name in self._names if name in question.solved]
+            rules[f"{id(question)} by hand"] = _Rule(solved, question.lines or [question.name], question, by_hand=True)
         # What a question describes has no other rule.
-        of_questions = {name: key for key, rule in rules.items() if rule.lines for name in rule.names}
+        of_questions = {
+            name: key for key, rule in rules.items() if rule.lines and not rule.by_hand for name in rule.names
+        }
         rules = {key: rule for key, rule in rules.items() if rule.lines or key not in of_questions}
         keys = {test: of_questions.get(str(key), key) for test, key in keys.items()}
-        places = list(rules)
-        return [*rules.values()], {
+        places = sorted(rules, key=self._place_in(notebook, rules).__getitem__)
+        return [rules[key] for key in places], {
             test: f"C{places.index(keys[test]) + 1 if test in keys else 1}" for test in self._plain.tests
         }
+
+    @staticmethod
+    def _place_in(notebook: Assignment, rules: Mapping[str | int, _Rule]) -> dict[str | int, int]:
+        """Return the place of each rule's question in a notebook. A rule without one has that of the rule before it."""
+        numbers = {id(question): number for number, question in enumerate(notebook.all_questions)}
+        places, last = dict[str | int, int](), 0
+        for key, rule in rules.items():
+            places[key] = last = numbers.get(id(rule.question), last)
+        return places
 
     def draft(self, title: str) -> Draft:
         """Return the draft of the exercise, with a TODO where work is left.
@@ -259,17 +289,11 @@ class Port:
                 self._solved,
             ),
         )
-        by_hand_rules = (
-            _Rule([name for name in self._names if name in question.solved], question.lines or [question.name])
-            for question in self._by_hand
-        )
-        rules = [*self._task_rules, *by_hand_rules]
-        lines = [row for number, rule in enumerate(rules, 1) for row in rule.rows(number, calls)]
+        numbered = {f"C{number}": rule for number, rule in enumerate(self._task_rules, 1)}
+        lines = [row for number, rule in enumerate(self._task_rules, 1) for row in rule.rows(number, calls)]
         task = "\n".join([title, "", "TODO: write the task in one or two sentences.", "", *lines, ""])
-        by_hand = {
-            f"C{number}": float(question.points or 0)
-            for number, question in enumerate(self._by_hand, len(self._task_rules) + 1)
-        }
+        by_hand = {name: rule.question for name, rule in numbered.items() if rule.by_hand and rule.question}
+        points_by_hand = {name: float(question.points or 0) for name, question in by_hand.items()}
         # Not a comment: a starter with other comments is still the starter.
         places = [f"{rule} = None  # TODO your answer: a text, or code in its place\n" for rule in by_hand]
         automatic = float(sum(self._points.values()))
@@ -279,32 +303,28 @@ class Port:
         return Draft(
             starter=starter,
             reference=reference or stubs.replace(DOCSTRING, "TODO: write the reference."),
-            shown=self._check_file("Shown checks: students have this file.", "", shown),
+            shown=self._check_file(_SHOWN, "", shown) or f'"""{_SHOWN}"""\n\n{_NOTHING_IS_SHOWN}',
             hidden=_without_comments_of(starter, checks),
             probe=self._probe_file(),
             probe_is_shown=any(test in self._beside for test in shown),
             counts=(len(shown), len(hidden), len(self._beside)),
-            points=automatic + sum(by_hand.values()) if self._has_points else None,
-            by_hand=by_hand,
+            points=automatic + sum(points_by_hand.values()) if self._has_points else None,
+            by_hand=points_by_hand,
             titles=self._titles.values(),
-            untested=[
-                rule
-                for rule in (f"C{number}" for number in range(1, len(self._task_rules) + 1))
-                if rule not in self._rules.values()
-            ],
+            untested=[name for name in numbered if name not in self._rules.values() and name not in by_hand],
         )
 
-    def _model_answers(self, rules: Collection[str]) -> str:
+    def _model_answers(self, by_hand: Mapping[str, Question]) -> str:
         """Return the source of the model answers to questions that a person grades.
 
         An answer in words is a line such as `C5 = "It is even."`. It stands at the end of the reference. Code that the
         reference already has is left out.
 
         Args:
-            rules: the names of the rules of these questions, in their order.
+            by_hand: the questions by the names of their rules.
         """
         rows = []
-        for rule, question in zip(rules, self._by_hand, strict=True):
+        for rule, question in by_hand.items():
             if question.answer and not _has_code(self._reference, question.answer):
                 rows.append(f"{rule} = {_text_literal(question.answer)}\n")
         return "\n" * bool(rows) + "".join(rows)
@@ -378,7 +398,8 @@ class Port:
             example = example if comment and self._without_input.keys() >= {*own} else ""
             rule = _with_rule(text, self._rules[name], self._share(name), example)
             looks = bool(own) or "student" in self._plain.needs[name]
-            missing = _LOOKS_AT_NOTHING if not looks else _ASSERTS_NOTHING if name not in self._asserting else ""
+            nothing = _NOT_SHOWN if name in self._not_shown else _ASSERTS_NOTHING
+            missing = _LOOKS_AT_NOTHING if not looks else nothing if name not in self._asserting else ""
             items += top_statements("".join([missing, comment * (not example), rule]))
         wanted = [*autouse, *map(self._plain.name_in_checks, tests)]
         text = source_of_file(docstring, statements_needed(items, wanted))

@@ -13,7 +13,7 @@ FRAMES = frozenset({"pandas", "polars", "geopandas", "datascience", "babypandas"
 """Packages whose tables do not cross: a check gets a proxy of one, and cannot make one for student code."""
 _WITHOUT_TABLES = frozenset({*sys.stdlib_module_names, "numpy", "torch", "scipy", "matplotlib", "pytest", "tqdm"})
 """Packages whose functions return no tables."""
-_PICTURES = frozenset({"matplotlib", "seaborn", "plotly", "altair"})
+PICTURES = frozenset({"matplotlib", "seaborn", "plotly", "altair"})
 """Packages whose objects a check can neither make for student code nor look into."""
 _OF_VALUES = {
     "len",
@@ -65,7 +65,7 @@ def draws_figures(items: Sequence[TopStatement], source: CheckSource) -> bool:
 
     Imports do not count.
     """
-    return any(_uses_packages(item.node, source, _PICTURES) for item in items if not imported_names(item.node))
+    return any(_uses_packages(item.node, source, PICTURES) for item in items if not imported_names(item.node))
 
 
 def needs_data_frames(

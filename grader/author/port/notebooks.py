@@ -55,7 +55,10 @@ def assignment_of(text: str) -> Assignment | None:
             "; ".join([f"the notebook of {made.kind} has no cells with tests", *made.autotests, *by_hand])
         )
     made.drop_tests_that_pass_always()
-    made.notes += [
+    made.move_imports_of_figures()
+    made.notes = [
+        *made.not_shown_sentences(),
+        *made.notes,
         *made.by_hand_sentences(),
         *made.autotests,
         *made.later_change_sentences(),

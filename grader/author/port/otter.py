@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +24,19 @@ _IGNORED = re.compile(
 _NUMPY = re.compile(r"(?:np|numpy)\.(?:(True|False)_|(?:float|int|uint|bool|str)\d*_?\((.*)\))", re.DOTALL)
 """A scalar, as NumPy 2 shows it."""
 _SIZE = re.compile(r"torch\.Size\((\[[\d, ]*\])\)")
+_CONDITIONS = {
+    "isinstance",
+    "hasattr",
+    "callable",
+    "all",
+    "any",
+    "isclose",
+    "allclose",
+    "array_equal",
+    "equal",
+    "equals",
+}
+"""Functions that return whether something is so."""
 _MARK = re.compile(r"#?\s*(BEGIN|END) (QUESTION|SOLUTION|PROMPT|TESTS)\b")
 
 
@@ -69,7 +83,11 @@ class _OtterReader:
         match otter_mark(source):
             case None if _is_configuration(source):
                 self.made.files += _files_listed(source)
-            case None if is_markdown and (self._part == "QUESTION" or (self._settings and is_included)):
+                self.made.notes += _seed_sentences(source)
+            # Students read what stands between the parts of a question, too.
+            case None if is_markdown and (
+                self._part == "QUESTION" or (self._settings and (is_included or not self._part))
+            ):
                 self.made.add_words(source)
             case None if is_markdown and self._part == "SOLUTION" and self._settings.get("manual"):
                 self._add_model_answer(source)
@@ -105,9 +123,15 @@ class _OtterReader:
             return
         code = python_of_cell(source, number)
         if self._part == "TESTS":
-            test, points, is_hidden = _parse_otter_test(code, cell)
-            name = self.made.add_test(str(self._settings.get("name", "cell")), test, is_hidden=is_hidden)
-            self._own[name] = points
+            test = _parse_otter_test(code, cell)
+            name = self.made.add_test(str(self._settings.get("name", "cell")), test.code, is_hidden=test.is_hidden)
+            self._own[name] = test.points
+            self.made.notes += (
+                f"the {key} of {name.removeprefix('test_')} is {message!r}: no check says it, and a hint can"
+                for key, message in test.messages.items()
+            )
+            self.made.guessed |= {name} if test.is_guessed else set()
+            self.made.not_shown |= {name} if test.is_open else set()
             return
         code = _IGNORED.sub("", _PROMPT.sub("", code))
         if self._part == "SOLUTION" and self._settings.get("manual"):
@@ -117,6 +141,21 @@ class _OtterReader:
 
     def _add_model_answer(self, source: str) -> None:
         self._question.answer = "\n\n".join(filter(None, [self._question.answer, without_marks(source)]))
+
+
+def _is_condition(node: ast.expr) -> bool:
+    """Return whether an expression is certainly True or False, such as `x == 2`, `a and b`, or `isinstance(x, int)`."""
+    match node:
+        case ast.BoolOp(values=values):
+            return all(map(_is_condition, values))
+        case ast.Call(func=function):
+            return ast.unparse(function).rpartition(".")[2] in _CONDITIONS
+    return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+
+
+def _does_by_itself(node: ast.expr) -> bool:
+    """Return whether an expression may show no value: the call of a function, which may assert, or a text."""
+    return isinstance(node, ast.Call) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def _points_of_tests(question: Mapping[str, Any], own: Mapping[str, Fraction | None]) -> dict[str, Fraction]:
@@ -142,16 +181,37 @@ def _points_of_tests(question: Mapping[str, Any], own: Mapping[str, Fraction | N
     return {name: each_open if each is None else each for name, each in own.items()}
 
 
-def _parse_otter_test(code: str, cell: Mapping[str, Any]) -> tuple[str, Fraction | None, bool]:
-    """Return the code of a test cell of otter-grader, its points, and whether it is hidden.
+@dataclass(frozen=True)
+class _Test:
+    """A test of otter-grader.
 
-    A cell with `# HIDDEN` above `double(2)`, which shows 4, becomes `("assert double(2) == 4", None, True)`. The points
-    are None if the settings of the cell have none.
+    Attributes:
+        code: its code, as that of a function.
+        points: its points; None if the settings of its cell have none.
+        is_hidden: True if students do not see it.
+        is_guessed: True if it asserts a condition whose value the notebook does not show.
+        is_open: True if it compares with a value that the notebook does not show.
+        messages: what students read where it passes or fails, by the names of otter's settings.
+    """
+
+    code: str
+    points: Fraction | None
+    is_hidden: bool
+    is_guessed: bool = False
+    is_open: bool = False
+    messages: Mapping[str, str] = field(default_factory=dict)
+
+
+def _parse_otter_test(code: str, cell: Mapping[str, Any]) -> _Test:
+    """Return the test in a cell of otter-grader.
+
+    A cell with `# HIDDEN` above `double(2)`, which shows 4, becomes a hidden test `assert double(2) == 4`.
     """
     config = _CONFIG.match(code)
     settings = _settings_in(f"\n{config[1]}") if config else {}
     is_hidden = bool(settings.get("hidden")) or code.startswith("# HIDDEN")
     code = code[config.end() :] if config else re.sub(r"^# HIDDEN[^\n]*\n", "", code)
+    is_guessed = is_open = False
     tree = ast.parse(code)
     if _ends_with_call_of_other_function(tree.body) and code.rstrip().endswith(
         _IGNORE
@@ -171,7 +231,13 @@ def _parse_otter_test(code: str, cell: Mapping[str, Any]) -> tuple[str, Fraction
         case [*before, ast.Expr(value=value)] if (shown := _output_of(cell)) is not None:
             head = [ast.unparse(statement) for statement in before]
             code = "\n".join([*head, _equality_assert(ast.unparse(value), shown)])
-    return code, number_of(settings.get("points")), is_hidden
+        case [*before, ast.Expr(value=value)] if _is_condition(value):
+            code = "\n".join([*map(ast.unparse, before), f"assert {ast.unparse(value)}"])
+            is_guessed = True
+        case [*_, ast.Expr(value=value)]:
+            is_open = not _does_by_itself(value)
+    messages = {key: str(settings[key]) for key in ("failure_message", "success_message") if settings.get(key)}
+    return _Test(code, number_of(settings.get("points")), is_hidden, is_guessed, is_open, messages)
 
 
 def _ends_with_call_of_other_function(body: Sequence[ast.stmt]) -> bool:
@@ -238,10 +304,27 @@ def _is_configuration(source: str) -> bool:
     return first.lstrip("# ").strip() == "ASSIGNMENT CONFIG"
 
 
+def _configuration_in(source: str) -> dict[str, Any]:
+    """Return the settings in a cell with otter's configuration."""
+    _, _, rest = source.replace("```", "").strip().partition("\n")
+    return _settings_in(f"\n{rest}")
+
+
+def _seed_sentences(source: str) -> Iterator[str]:
+    """Yield a sentence on the seed that otter sets before each cell, if a cell with its configuration has one."""
+    settings = _configuration_in(source)
+    places = [settings, *(settings.get(key) for key in ("seed", "generate"))]
+    seed = next((one["seed"] for one in places if isinstance(one, dict) and isinstance(one.get("seed"), int)), None)
+    if seed is not None:
+        yield (
+            f"otter sets the seed {seed} before each cell, and nothing does so here: where student code draws, call it "
+            f"by `call_seeded({seed}, student.f, x)`; where numbers come from this seed, compare with `reference`"
+        )
+
+
 def _files_listed(source: str) -> list[str]:
     """Return the files and folders that a cell with otter's configuration lists."""
-    _, _, rest = source.replace("```", "").strip().partition("\n")
-    settings = _settings_in(f"\n{rest}")
+    settings = _configuration_in(source)
     lists = [settings.get(key) for key in ("files", "student_files")]
     names = (name for files in lists if isinstance(files, list) for name in files)
     return [name for name in names if isinstance(name, str)]

@@ -30,7 +30,9 @@ _HELPERS = {"common", "conftest", "fixtures", "helpers", "test_utils", "utils"}
 
 
 _SEEDS = re.compile(r"torch\.(cuda\.)?manual_seed(_all)?|(numpy\.)?random\.seed")
-DRAWS = {f"torch.{name}" for name in ("randn", "rand", "randperm", "randint", "bernoulli", "multinomial", "normal")}
+_TAKE_GENERATOR = ("randn", "rand", "randperm", "randint", "bernoulli", "multinomial", "normal")
+DRAWS = {f"torch.{name}" for name in _TAKE_GENERATOR}
+"""Functions of PyTorch that draw, and take the argument `generator`."""
 _GENERATOR = "draws"
 _TORCH_SEED = "torch.manual_seed"
 _KEPT_SEED = (
@@ -44,8 +46,13 @@ _NEAR = ("rtol", "atol", "rel", "abs", "rel_tol", "abs_tol", "decimal", "delta",
 _BOUNDS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 """Comparisons that say how large something may be."""
 _GENERATOR_OF = {"numpy.random": "RandomState", "random": "Random"}
-DRAWN_BY = {"numpy.random": {*dir(np.random.RandomState)} - {"seed"}, "random": {*dir(random.Random)} - {"seed"}}
-"""By module what its one generator draws, and what makes another one that draws the same numbers."""
+"""By module what makes another generator that draws the same numbers."""
+DRAWN_BY = {
+    "torch": {*_TAKE_GENERATOR, "rand_like", "randn_like", "randint_like"},
+    "numpy.random": {*dir(np.random.RandomState)} - {"seed"},
+    "random": {*dir(random.Random)} - {"seed"},
+}
+"""By module the functions that draw from its one generator."""
 _SEEDS_OF = {f"{module}.seed" for module in _GENERATOR_OF}
 SEED_MODULES = {_TORCH_SEED: "torch", **{f"{module}.seed": module for module in _GENERATOR_OF}}
 """The module whose draws depend on a seed, by the function that sets it."""
@@ -290,6 +297,12 @@ class Tests:
         """
         for place, task in self.student_nodes(node):
             edits.replace(place, f"{prefix}{task}")
+        students = {id(place) for place, _ in self.student_nodes(node)}
+        for call in (
+            one for one in ast.walk(node) if isinstance(one, ast.Call) and prefix and id(one.func) in students
+        ):
+            for arg in filter(_is_range, [*call.args, *(word.value for word in call.keywords)]):
+                edits.replace(arg, f"list({edits.text(arg)})")  # a check cannot send a range
         for load in self._loads_of_data(node) if prefix else ():
             edits.replace(load.args[0], f"files / {json.dumps(first_literal(load))}")
         # A check file is not where the data is; the reference has loaded it, too.
@@ -421,7 +434,7 @@ class Tests:
                 and self._source.import_path(one.value) == path
                 and one.attr in DRAWN_BY.get(path, ())
             ]
-            if draws and all(one.lineno > seed.lineno for one in draws):
+            if path in _GENERATOR_OF and draws and all(one.lineno > seed.lineno for one in draws):
                 name = self._generator_name(node, path)
                 for draw in draws:
                     edits.replace(draw.value, name)
@@ -540,6 +553,10 @@ class Tests:
         return f"try_{short}" if taken or not short.isidentifier() else short
 
 
+def _is_range(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+
+
 def _all_parameters(function: Function | ast.Lambda) -> set[str]:
     """Return the names of all parameters of a function, those of `*args` and `**named` among them."""
     return {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
@@ -637,6 +654,15 @@ def _has_expected_numbers(function: ast.AST) -> bool:
     wholes = [*asserts, *(one for one in ast.walk(function) if isinstance(one, kinds))]
     numbers = (one for whole in wholes for one in ast.walk(whole) if isinstance(one, ast.Constant))
     return any(isinstance(one.value, float) and not one.value.is_integer() and id(one) not in close for one in numbers)
+
+
+def draws_from(path: str) -> str:
+    """Return the module whose one generator a function draws from; "" for any other function.
+
+    For the path "numpy.random.rand" it is "numpy.random".
+    """
+    module, _, name = path.rpartition(".")
+    return module if name in DRAWN_BY.get(module, ()) else ""
 
 
 def has_generator(node: ast.AST) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from grader.author.port.rewrite import DRAWN_BY, DRAWS, SEED_MODULES
+from grader.author.port.rewrite import SEED_MODULES, draws_from
 from grader.author.port.text import TopStatement
 from grader.lint.scope import Function, imported_names
 
@@ -57,9 +57,7 @@ class Seeds:
         """Return the modules from which code draws; each with True if it names the module at every draw."""
         found = dict[str, bool]()
         for call in (one for one in ast.walk(node) if isinstance(one, ast.Call)):
-            path = self._path(call.func)
-            module, _, name = path.rpartition(".")
-            if name in DRAWN_BY.get(module, ()) or path in DRAWS:
+            if module := draws_from(self._path(call.func)):
                 found[module] = found.get(module, True) and isinstance(call.func, ast.Attribute)
         return found
 

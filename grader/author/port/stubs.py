@@ -42,7 +42,7 @@ class Given:
     """What students get of a notebook besides stubs.
 
     Attributes:
-        source: its source; what the reference does not need is left out. A statement that needs what students write
+        source: its source; what the reference does not have is left out. A statement that needs what students write
             does not run at first.
         skeletons: functions and classes of which students get a part: their source with TODOs, by name.
         loops: loops and the like outside of functions of which students get a part: their source with TODOs.
@@ -73,11 +73,11 @@ def stubs_of(plain: Tests, names: Sequence[str], reference: str, given: Given) -
     written = {item.name: item for item in known if item.name in names}
     variables = {name for item in known if not item.name for name in item.binds} - written.keys()
     imports = [item for item in known if imported_names(item.node)]
-    needed = {item.text.rstrip() for item in (*statements_needed(known, [*names, *given.kept]), *imports)}
+    texts = {item.text.rstrip() for item in known}
     own = [
         item
         for item in top_statements(given.source, with_parameters=False)
-        if (item.text.rstrip() in needed or is_seed_call(item.node)) and item.name not in names
+        if (item.text.rstrip() in texts or is_seed_call(item.node)) and item.name not in names
     ]
     begun = {name for item in own for name in item.binds}
     loops = [item for text in given.loops for item in top_statements(text)]

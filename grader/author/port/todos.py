@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import io
 import re
+import sys
 import tokenize
 from collections.abc import Collection, Container, Iterator, Sequence
+from importlib.util import find_spec
 
 from grader.author.port.data_files import files_read, first_literal, reads_file
-from grader.author.port.rewrite import has_generator
+from grader.author.port.rewrite import draws_from, has_generator
 from grader.author.port.text import (
     Edits,
     docstring_of,
@@ -20,7 +23,6 @@ from grader.lint.lines import findings
 from grader.lint.scope import CHECK, FIXTURE, CheckSource, parameters
 
 _FIXTURES = {"student", "reference", "rng", "probe", "files", "accelerator", "request", "tmp_path"}
-_DRAWS = re.compile(r"(numpy\.)?random\.\w+|torch\.(rand(n|int|perm)?(_like)?|normal)")
 _GENERATORS = re.compile(r"numpy\.random\.(default_rng|RandomState)|random\.Random")
 _OF_GENERATOR = (
     "this draws the same numbers in each run: write `{}(rng.integer(0, 2**32 - 1))`, and compare with `reference` "
@@ -42,8 +44,14 @@ _OF_OBJECT = (
     "of student code, what is not a value stays in the worker, and is never an instance of `{}` here: compare values "
     "of it, or write a probe"
 )
-_VALUES = {"", "torch", "numpy", "collections", "numbers", "typing", "types"}
+_OF_SUBCLASS = (
+    "a `{0}` of student code arrives as a plain {1}, and is never an instance of `{0}` here: compare its items, or "
+    "write a probe that returns `isinstance(...)`"
+)
+_VALUES = {"", "torch", "numpy", "numbers", "typing", "types", "collections.abc"}
 """Packages whose classes a check may ask for: of others, objects do not cross."""
+_SENT_AS = (str, int, float, tuple, dict, list)
+"""As which a value of a class that derives from it arrives in a check."""
 _ELSEWHERE = "numbers from a file: compare with `reference.f(...)`, or list the file under `files:` in exercise.yaml"
 
 
@@ -134,13 +142,14 @@ def _todo_of_call(source: CheckSource, call: ast.Call, *, of_checks: bool, data:
     if not of_checks:
         return ""
     if path == "isinstance" and (kinds := [*_classes_of_packages(source, call)]):
-        return _OF_OBJECT.format(kinds[0])
+        kind, plain = kinds[0]
+        return _OF_SUBCLASS.format(kind, plain) if plain else _OF_OBJECT.format(kind)
     if _GETS_SOURCE.fullmatch(path):
         return _OF_SOURCE
     if _GENERATORS.fullmatch(path):
         return _OF_GENERATOR.format(ast.unparse(call.func))
-    if _DRAWS.fullmatch(path) and not has_generator(call):
-        example = "rng.normal(3)" if path.startswith("torch.") else "rng.uniform(3).numpy()"
+    if (module := draws_from(path)) and not has_generator(call):
+        example = "rng.normal(3)" if module == "torch" else "rng.uniform(3).numpy()"
         return f"draw this from `rng`, for example `{example}`, so that all inputs depend on the seed of the run"
     return ""
 
@@ -150,13 +159,22 @@ def _reads_from_files(call: ast.Call) -> bool:
     return any(isinstance(one, ast.Name) and one.id == "files" for arg in call.args[:1] for one in ast.walk(arg))
 
 
-def _classes_of_packages(source: CheckSource, call: ast.Call) -> Iterator[str]:
-    """Yield the classes in a call of `isinstance` that belong to packages other than PyTorch and NumPy."""
+def _classes_of_packages(source: CheckSource, call: ast.Call) -> Iterator[tuple[str, str]]:
+    """Yield the classes in a call of `isinstance` that belong to packages other than PyTorch and NumPy.
+
+    Each has the builtin as which an instance arrives, such as `("time.struct_time", "tuple")`; "" if it stays in the
+    worker.
+    """
     kinds = call.args[1].elts if len(call.args) == 2 and isinstance(call.args[1], ast.Tuple) else call.args[1:]
     for kind in kinds:
-        path = source.import_path(kind)
-        if "." in path and path.split(".")[0] not in _VALUES:
-            yield ast.unparse(kind)
+        module, _, name = source.import_path(kind).rpartition(".")
+        if module in _VALUES or module.split(".")[0] in _VALUES:
+            continue
+        # Of Python's own modules alone: nothing of an author's is run.
+        is_own = module.split(".")[0] in sys.stdlib_module_names
+        found = getattr(importlib.import_module(module), name, None) if is_own and find_spec(module) else None
+        bases = (base for base in _SENT_AS if isinstance(found, type) and issubclass(found, base))
+        yield ast.unparse(kind), next((base.__name__ for base in bases), "")
 
 
 def missing_part_sentences(reference: str, found: Container[str] = ()) -> Iterator[str]:
