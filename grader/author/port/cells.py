@@ -265,7 +265,7 @@ def _paragraphs(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
         if is_item and not is_apart:
             column = len(row) - len(row.lstrip())
             numbers = {at: number for at, number in numbers.items() if at <= column}
-            if is_item[1]:  # a list counts from its first number, whatever the others say
+            if is_item[1]:  # in Markdown, a list counts from its first number
                 numbers[column] = numbers[column] + 1 if column in numbers else int(is_item[1])
             mark = f"{numbers[column]}." if is_item[1] else f"- {is_item[2]})" if is_item[2] else "-"
             yield f"{mark} {row[is_item.end() :].strip()}"

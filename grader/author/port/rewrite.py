@@ -297,12 +297,11 @@ class Tests:
         """
         for place, task in self.student_nodes(node):
             edits.replace(place, f"{prefix}{task}")
-        students = {id(place) for place, _ in self.student_nodes(node)}
-        for call in (
-            one for one in ast.walk(node) if isinstance(one, ast.Call) and prefix and id(one.func) in students
-        ):
-            for arg in filter(_is_range, [*call.args, *(word.value for word in call.keywords)]):
-                edits.replace(arg, f"list({edits.text(arg)})")  # a check cannot send a range
+        students = {id(place) for place, _ in self.student_nodes(node)} if prefix else set[int]()
+        for one in ast.walk(node):
+            if isinstance(one, ast.Call) and id(one.func) in students:
+                for arg in filter(_is_range, [*one.args, *(word.value for word in one.keywords)]):
+                    edits.replace(arg, f"list({edits.text(arg)})")  # a check cannot send a range
         for load in self._loads_of_data(node) if prefix else ():
             edits.replace(load.args[0], f"files / {json.dumps(first_literal(load))}")
         # A check file is not where the data is; the reference has loaded it, too.
