@@ -29,8 +29,6 @@ INNER = "sim"
 _Device = torch.device
 """Kept before it is replaced by a class that asks in Python whether something is an instance of it."""
 
-_fake_mode = torch._C._get_dispatch_mode
-_FAKE = torch._C._TorchDispatchModeKey.FAKE
 
 _STAGED_AT_ONCE = 1 << 16
 """Bytes of pageable memory that CUDA sets aside before it returns; it waits for the device with more."""
@@ -243,9 +241,7 @@ class Machine:
         Args:
             device: the device as a program names it: None, an index, a string or a `torch.device`.
         """
-        place = self.devices[self.index_of(device)]
-        # Tensors of a `FakeTensorMode` have no memory anywhere, and the name that the program gives their device.
-        return place.inner if _fake_mode(_FAKE) is None else place.public
+        return self.devices[self.index_of(device)].inner
 
     def public_device(self, device: torch.device) -> torch.device:
         """Return a simulated device with its public name, such as `cuda:0`.
