@@ -152,17 +152,19 @@ def _judge_runs(proof: Proof, runs: Runs) -> None:
         if case.kind == "reference":  # the shortest of its runs: a busy machine makes others longer
             seconds = sum(row.outcome.seconds for row in graded.checks)
             proof.seconds = min(proof.seconds or seconds, seconds)
-        broken = _quote_check(graded, "{} is at fault itself {}; fix it", Verdict.BROKEN)
-        problem = broken or _run_problem(case, graded)
+        # A check that is at fault hides no other one that fails.
+        broken = [*_quote_checks(graded, "{} is at fault itself {}; fix it", Verdict.BROKEN)][:1]
+        problems = [*broken, *_run_problems(case, graded)]
         good, total = proof.counts.get(case.kind, (0, 0))
-        proof.counts[case.kind] = (good + (not problem), total + 1)
-        if problem:
+        proof.counts[case.kind] = (good + (not problems), total + 1)
+        for check, problem in problems:
             # Twenty seeds may show one problem twenty times; it is reported with the first of them. A check that is at
             # fault is so with many answers, and is one problem.
             seed = "" if case.kind == "starter" else f" (first with --seed {case.seed})"
             line = f"{_place_of_answer(case)}: {problem}{seed}"
-            seen.setdefault((None if broken else path, problem), (line, set()))[1].add(path)
-        elif case.kind == "wrong" and _outcome_of_named_check(case, graded).verdict is Verdict.NOT_RUN:
+            key = (None, problem) if (check, problem) in broken else (path, check.partition("[")[0] or problem)
+            seen.setdefault(key, (line, set()))[1].add(path)
+        if case.kind == "wrong" and not problems and _outcome_of_named_check(case, graded).verdict is Verdict.NOT_RUN:
             proof.unproved += [path.name] * (path.name not in proof.unproved)
     for line, paths in seen.values():
         proof.problems.append(line if len(paths) == 1 else f"{line}; so it is with {len(paths) - 1} more answers")
@@ -171,25 +173,27 @@ def _judge_runs(proof: Proof, runs: Runs) -> None:
         proof.problems.append(f"{Places.of(proof.exercise).shown.as_posix()}: {text}")
 
 
-def _run_problem(case: Case, graded: GradedExercise) -> str:
-    """Return a sentence on why a run did not end as it should; "" if it did.
+def _run_problems(case: Case, graded: GradedExercise) -> Iterator[tuple[str, str]]:
+    """Yield a sentence for each reason why a run did not end as it should.
 
-    It is, for example, "the starter passes every check; leave something for the student to do, or fix the checks".
+    It is, for example, "the starter passes every check; leave something for the student to do, or fix the checks". Each
+    has the check that it is about, such as "check_sum"; "" if it is about all of them.
     """
     match case.kind:
         case "starter" if _has_full_marks(graded):
-            return "the starter passes every check; leave something for the student to do, or fix the checks"
+            yield "", "the starter passes every check; leave something for the student to do, or fix the checks"
         case "unusual" if _has_full_marks(graded) and case.gives not in MAY_BE_RIGHT:
             rules = " and ".join(rules_naming(case.exercise, case.function))
-            return f"this unusual answer gets full marks, and breaks {rules}; add a check that looks at what comes back"
+            said = f"this unusual answer gets full marks, and breaks {rules}; add a check that looks at what comes back"
+            yield "", said
         case "reference" | "right":
             what = "the reference" if case.kind == "reference" else "this right answer"
             lost = [verdict for verdict in Verdict if verdict.lost]
-            refused = _quote_check(graded, f"{what} does not pass {{}} {{}}; fix one of the two", *lost)
-            return refused or _quote_check(graded, f"{what} {_UNCLEAR}", Verdict.INCONCLUSIVE)
+            yield from _quote_checks(graded, f"{what} does not pass {{}} {{}}; fix one of the two", *lost)
+            yield from _quote_checks(graded, f"{what} {_UNCLEAR}", Verdict.INCONCLUSIVE)
         case "wrong":
-            return _not_caught_problem(case, graded) or _no_loss_problem(case, graded)
-    return ""
+            problem = _not_caught_problem(case, graded) or _no_loss_problem(case, graded)
+            yield from [("", problem)] * bool(problem)
 
 
 def _has_full_marks(graded: GradedExercise) -> bool:
@@ -197,8 +201,8 @@ def _has_full_marks(graded: GradedExercise) -> bool:
     return bool(verdicts) and all(verdict is Verdict.PASSED for verdict in verdicts)
 
 
-def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
-    """Return a sentence about the first check that has one of these verdicts; else "".
+def _quote_checks(graded: GradedExercise, said: str, *verdicts: Verdict) -> Iterator[tuple[str, str]]:
+    """Yield a sentence about each check that has one of these verdicts, with the name of the check.
 
     "{} is at fault itself {}; fix it" becomes "check_sum is at fault itself (KeyError: 'x', line 12: assert x); fix
     it".
@@ -210,8 +214,8 @@ def _quote_check(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
     """
     for outcome in (row.outcome for row in graded.checks if row.verdict in verdicts):
         reason = (outcome.detail.strip() or outcome.message).split("\n")[0]
-        return said.format(f"check_{outcome.check}", f"({reason}{_line_of_end(graded.exercise, outcome)})")
-    return ""
+        name = f"check_{outcome.check}"
+        yield name, said.format(name, f"({reason}{_line_of_end(graded.exercise, outcome)})")
 
 
 def _not_caught_problem(case: Case, graded: GradedExercise) -> str:

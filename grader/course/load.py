@@ -336,7 +336,7 @@ def rule_texts(task: str) -> dict[str, str]:
     A task with the lines `C1  Return x,`, `    doubled.` and `C2  No loop.` has the rules
     `{"C1": "Return x, doubled.", "C2": "No loop."}`.
     """
-    return {rule[1]: _join_lines(rule[2], rule.start(2) - rule.start()) for rule in _RULES.finditer(task)}
+    return {rule[1]: join_rule_lines(rule[2], rule.start(2) - rule.start()) for rule in _RULES.finditer(task)}
 
 
 _ITEM = re.compile(r"(?:[-*•]|\d+[.)]) ")
@@ -344,11 +344,11 @@ _DEEPER = 2
 """So many columns more than the text of its rule make a line one of a matrix, a list or code."""
 
 
-def _join_lines(text: str, column: int) -> str:
-    """Join the lines of a rule into one, except for lines of a matrix, a list or code.
+def join_rule_lines(text: str, column: int) -> str:
+    """Return the lines of a rule, joined into one, except for lines of a matrix, a list or code.
 
     "Return the sum" and "of all." become "Return the sum of all." Lines that are indented further than the rule's text,
-    and items of a list, stay lines of their own.
+    and items of a list, stay lines of their own, which begin with four blanks or more.
 
     Args:
         text: the rule.

@@ -9,6 +9,7 @@ import click
 
 from grader.course.answers import read_answer, without_staff_lines
 from grader.course.layout import is_entry
+from grader.course.load import join_rule_lines
 from grader.course.marks import caps_text, declared_checks
 from grader.model import Exercise
 from grader.model.errors import CourseError
@@ -86,9 +87,13 @@ def _task_lines(doc: str, title: str, width: int) -> Iterator[str]:
     for lines in (match[0] for match in _PARAGRAPH.finditer(text.lstrip("\n"))):
         if not lines.strip() or lines.startswith(" "):
             yield lines.rstrip()
+        elif head := _RULE.match(lines):
+            first, *more = join_rule_lines(lines[head.end() :], head.end()).split("\n")
+            yield from wrap(f"{head[0]}{first}", "", width, "    ")
+            for line in more:  # a row of a matrix or of code stays as it is, and an item of a list is wrapped
+                yield from [line] if line.startswith("     ") else wrap(line.strip(), "    ", width)
         else:
-            text = " ".join(line.strip() for line in lines.split("\n"))
-            yield from wrap(text, "", width, "    " if _RULE.match(lines) else "")
+            yield from wrap(" ".join(line.strip() for line in lines.split("\n")), "", width, "")
 
 
 def solution_lines(exercise: Exercise, *, colours: bool = False) -> Iterator[str]:

@@ -79,7 +79,8 @@ table.fixed { table-layout:fixed; } table.fixed th.num { width:5.5rem; } table.f
 .rule { display:grid; grid-template-columns:1.2em auto; column-gap:.5rem; padding:.4rem .5rem; border-left:4px solid
   var(--line); margin:.3rem 0; grid-template-areas:"mark head" ". text"; }
 .rule .mark { grid-area:mark; font-weight:700; } .rule b { grid-area:head; } .rule .text { grid-area:text; min-width:0;
-  overflow-wrap:anywhere; } .rule .word { grid-area:head; margin-left:2.2em; font-size:.85rem; color:var(--soft); }
+  overflow-wrap:anywhere; white-space:pre-wrap; }
+.rule .word { grid-area:head; margin-left:2.2em; font-size:.85rem; color:var(--soft); }
 .rule.passed { border-color:var(--pass); } .rule.passed .mark, .rule.passed .word { color:var(--pass); }
 .rule.failed { border-color:var(--fail); background:var(--warm); } .rule.failed .mark, .rule.failed .word {
   color:var(--fail); font-weight:700; }

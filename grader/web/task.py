@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
+from grader.course.load import join_rule_lines
 from grader.model import Exercise, GradedCheck, Verdict
 from grader.report.safe import for_html
 
@@ -83,7 +84,9 @@ def _block_html(lines: Sequence[str], marks: Mapping[str, str]) -> str:
     state = marks.get(rule, "open")
     mark, word = MARKS[state]
     head = f'<span class="mark" aria-hidden="true">{mark}</span><b>{rule}</b><span class="word">{word}</span>'
-    body = f'<span class="text">{inline(text[found.end() :])}</span>'
+    # Rows of a matrix or of code, and items of a list, are lines of their own.
+    own = join_rule_lines("\n".join(lines)[found.end() :], found.end()).replace("\n    ", "\n")
+    body = f'<span class="text">{inline(own)}</span>'
     return f'<div class="rule {state}" data-rule="{rule}">{head}{body}</div>'
 
 

@@ -94,6 +94,21 @@ def test_a_check_at_fault_is_one_problem(exercise: Exercise) -> None:
     assert problem.endswith("; so it is with 2 more answers")
 
 
+def test_no_problem_hides_another(exercise: Exercise) -> None:
+    """A check that is at fault hides none that fails, nor one that always fails another that fails with some seeds."""
+    fault = Outcome("random", Verdict.BROKEN, "", detail="NameError: name 'x' is not defined")
+    cases = [Case(exercise, "reference", ANSWER, seed) for seed in range(2)]
+    always, sometimes = ([Outcome(name, verdict, "not 3") for verdict in (Verdict.PASSED, Verdict.FAILED)]
+                         for name in ("small", "large"))  # fmt: skip
+    runs = [run(cases[0], fault, always[1], sometimes[0]), run(cases[1], fault, always[1], sometimes[1])]
+    where = f"{FOLDER}/{ANSWER.path.name}"
+    assert judge(exercise, [], runs).problems == [
+        f"{where}: check_random is at fault itself (NameError: name 'x' is not defined); fix it (first with --seed 0)",
+        f"{where}: the reference does not pass check_small (not 3); fix one of the two (first with --seed 0)",
+        f"{where}: the reference does not pass check_large (not 3); fix one of the two (first with --seed 1)",
+    ]
+
+
 def test_a_busy_machine_makes_no_reference_too_slow(exercise: Exercise) -> None:
     """A reference is too slow if each of its runs takes longer than the limit, and not if one does."""
     slow, quick = (Outcome("random", Verdict.PASSED, seconds=LONGEST_S * factor) for factor in (1.5, 0.5))

@@ -191,6 +191,25 @@ def test_examples_in_a_task_stay_as_they_are(course: Course) -> None:
     assert lines[:7] == ["One two.", "", "C1  A rule that goes on.", "C2  Another.", "", code, "    tensor(2)"]
 
 
+def test_a_rule_keeps_its_code_and_its_list(course: Course) -> None:
+    """Lines that are indented further than the text of their rule stay, and so do the items of a list."""
+    double = course.exercises[0]
+    rule = "C1  Write this and that,\n    in order:\n      for i in x:\n          double(i)\n"
+    rule += "    - one that is too long,\n    and on\n    - two"
+    double.starter.write_text(f'"""Double it\n\n{rule}\nC2  Another.\n"""\n')
+    lines = list(show_lines(load_course(course.root).exercises[0], 30))
+    assert lines[lines.index("") + 1 :] == [
+        "C1  Write this and that, in",
+        "    order:",
+        "      for i in x:",
+        "          double(i)",
+        "    - one that is too long,",
+        "      and on",
+        "    - two",
+        "C2  Another.",
+    ]
+
+
 def test_examples_are_drawn(course: Course) -> None:
     """Tensors on one storage stand below the task; a window that is larger than the storage is refused."""
     file = course.exercises[0].folder / "exercise.yaml"
