@@ -500,7 +500,7 @@ def test_a_variable_that_two_questions_bind_is_named() -> None:
         ("torch.manual_seed(7)", "torch.rand(())", "", "draws = torch.Generator().manual_seed(7)"),
         ("random.seed(7)", "random.random()", "first = random.random()", "# TODO: `random.seed(7)` stands above"),
         ("random.seed(7)", "random.random()", "first = drawn()", "# TODO: `random.seed(7)` stands above"),
-        ("random.seed(7)", "np.random.rand()", "", "x = np.random.rand()"),
+        ("random.seed(7)", "np.random.rand()", "", "RandomState(rng.integer(0, 2**32 - 1))\n    x = draws.rand()"),
     ],
 )
 def test_a_given_seed_reaches_the_draws_of_a_test(seed: str, draw: str, between: str, expected: str) -> None:
@@ -1136,3 +1136,20 @@ def test_settings_of_otter_that_a_check_does_not_have_are_named() -> None:
         "`call_seeded(42, student.f, x)`; where numbers come from this seed, compare with `reference`",
         "the failure_message of q is 'Square it.': no check says it, and a hint can",
     ]
+
+
+def test_given_variables_are_drawn_as_the_notebook_draws_them() -> None:
+    """All draws below a seed stand in each check file, whichever of them its checks need; a solution may draw, too."""
+    given = "import random\nrandom.seed(3)\nn = 2\na = [random.random() for _ in range(n)]\nb = random.randint(0, 9)"
+    cells = nbgrader_cells("def f(x):\n    return x", "assert f(1) == 1@assert f(b) == b")
+    draft = draft_of(notebook(code(given), *cells))
+    wanted = "draws = random.Random(3)\nn = 2\na = [draws.random() for _ in range(n)]\nb = draws.randint(0, 9)\n"
+    assert wanted in draft.hidden and "draws" not in draft.shown
+    checks, cell = dict[str, Any](), dict[str, Any]()
+    exec(draft.hidden.split("# TODO: add")[0], checks)
+    exec(given, cell)
+    assert checks["b"] == cell["b"]
+    between = code(
+        "### BEGIN SOLUTION\nc = random.random()\n### END SOLUTION", solution=True, grade=False, grade_id="c"
+    )
+    assert "random.Random" not in draft_of(notebook(code(given), between, *cells)).hidden

@@ -233,8 +233,15 @@ CORNERS = {
     "def test_f():\n    self.check(f(1))\n": "# TODO: `self` is not defined here",
     "def test_f():\n    f(FIXTURES)\n": "# TODO: `FIXTURES` is not defined here",
     "@pytest.mark.parametrize('g', [f])\ndef test_f(g):\n    g(f(1))\n": "# TODO: `f` is not defined here",
-    "def test_f():\n    f(np.random.rand(3))\n": (
+    "def test_f():\n    f(np.random.rand(3), np.random.randint(0, 9))\n": (
+        'def check_f(student, rng):\n    """F"""\n    draws = np.random.RandomState(rng.integer(0, 2**32 - 1))\n'
+        "    student.f(draws.rand(3), draws.randint(0, 9))\n"
+    ),
+    "A = np.random.rand(3)\n\n\ndef test_f():\n    f(A)\n": (
         "# TODO: draw this from `rng`, for example `rng.uniform(3).numpy()`, so that all"
+    ),
+    "np.random.seed(3)\nA = np.random.rand(3)\nB = np.random.rand(3)\n\n\ndef test_f():\n    f(B)\n": (
+        "\ndraws = np.random.RandomState(3)\nA = draws.rand(3)\nB = draws.rand(3)\n"
     ),
     "def test_f():\n    f(np.random.default_rng(3).gamma(2))\n": (
         "# TODO: this draws the same numbers in each run: write `np.random.default_rng(rng.integer(0, 2**32 - 1))`"

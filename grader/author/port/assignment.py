@@ -500,7 +500,12 @@ class Assignment:
         needed = sorted(({item.name for item in items if item.name} & used) | variables)
         own = [f"from {MODULE} import {', '.join(needed)}"] if needed else []
         plain = [item for item in items if not item.name and not imported_names(item.node)]
-        given = [item.text.rstrip("\n") for item in statements_needed(plain, used - variables)]
+        needed_items = statements_needed(plain, used - variables)
+        every = [*items, *(item for text in self._all_tests.values() for item in top_statements(text))]
+        drawn = Seeds(every).of_given(plain, needed_items, self.solved)
+        names = {name for item in drawn for name in (*item.binds, *item.uses)}
+        needed_items += statements_needed(plain, names) + drawn
+        given = [item.text.rstrip("\n") for item in plain if item in needed_items]
         return "\n".join([*imports, *own, "", *given, "", "", "\n\n\n".join(bodies), ""])
 
 

@@ -11,7 +11,7 @@ import re
 import textwrap
 import tokenize
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -194,7 +194,13 @@ class Port:
         self._points = {test: (points or {}).get(test, Fraction(1)) for test in plain.tests}
         items = filter(None, map(plain.rewrite_for_checks, plain.items))
         whole = without_leftovers(with_helpers("\n\n".join([*helpers, *items])))
-        self._items = top_statements(whole)
+        # What draws changes its generator, so that each of these statements needs those before it.
+        self._items = [
+            item
+            if isinstance(item.node, Function)
+            else replace(item, binds=item.binds | (item.uses & plain.generators))
+            for item in top_statements(whole)
+        ]
         self._beside = list(self._tests_for_probe(whole))
         # The student's functions and classes that each test is about: those that it names itself come first.
         named = {name: [*plain.student_names(test.node), *plain.beside[name]] for name, test in plain.tests.items()}
@@ -410,6 +416,7 @@ class Port:
         code = top_statements("\n\n".join([_PROBE_IMPORTS, *filter(None, map(self._plain.rewrite_for_probe, items))]))
         wanted = statements_needed(code, map(self._plain.name_in_probe, self._beside))
         text = source_of_file("Runs beside the student's code.", wanted)
+        text = without_leftovers(text) if items else ""
         return with_todos(text, of_checks=False, data=self._data) if items else ""
 
 

@@ -34,6 +34,8 @@ _TAKE_GENERATOR = ("randn", "rand", "randperm", "randint", "bernoulli", "multino
 DRAWS = {f"torch.{name}" for name in _TAKE_GENERATOR}
 """Functions of PyTorch that draw, and take the argument `generator`."""
 _GENERATOR = "draws"
+_BELOW_A_SEED = "stands above in the notebook"
+"""Words of a comment in a test of a notebook; see `Seeds`."""
 _TORCH_SEED = "torch.manual_seed"
 _KEPT_SEED = (
     "the numbers below come from this seed: draw from `rng`, and compare with `reference`, so that inputs are new"
@@ -80,6 +82,7 @@ class Tests:
         items: its statements, without imports of student code; methods of test classes are functions.
         tests: the tests among them, by name.
         fixtures: its fixtures, by name.
+        generators: the names of the generators that statements at the top of a check file draw from.
         needs: the fixtures that each function of a check file takes besides its own parameters, such as `student`.
         beside: the student's functions and classes that each function of the probe file takes.
 
@@ -109,7 +112,9 @@ class Tests:
         for item in whole:
             for name, (module, inner) in imported_names(item.node).items():
                 self._record_import(name, module, inner, defined)
-        self._source = CheckSource(ast.parse(source_of_file("", self.items)))
+        whole_text = source_of_file("", self.items)
+        self._source = CheckSource(ast.parse(whole_text))
+        self._below_a_seed = "".join(item.text for item in self.items if _BELOW_A_SEED in item.text)
         self._functions = [item for item in self.items if isinstance(item.node, Function)]
         self.tests = {item.name: item for item in self._functions if item.name.startswith("test")}
         if not self.tests:
@@ -124,6 +129,8 @@ class Tests:
         others = [item for item in self._functions if item.name not in self.tests.keys() | fixtures]
         self._helpers = {item.name: item for item in others}
         self._loaded = loaded_variables(self.items, data)
+        self._seeds_of_file = self._find_seeds_of_file()
+        self.generators = {*self._seeds_of_file.values()}
         self.needs = self._collect_needs(self._check_needs, self._helpers)
         self.beside = self._collect_needs(self.student_names, self._helpers | self.fixtures)
 
@@ -254,13 +261,70 @@ class Tests:
         return draws_figures(items, self._source)
 
     def _check_needs(self, node: ast.AST) -> list[str]:
-        draws = (
-            "rng" not in self.fixtures and any(map(self._draws_at_random, ast.walk(node))) and not self.keeps_seed(node)
+        draws = "rng" not in self.fixtures and (
+            (any(map(self._draws_at_random, ast.walk(node))) and not self.keeps_seed(node))
+            or bool(self._unseeded_draws(node))
         )
         is_students = bool(self.student_names(node) or [*self._modules_in(node)])
         loads = any(self._loads_of_data(node))
         reads = any(self._reads_of_loaded_variables(node))
         return ["student"] * is_students + ["reference"] * reads + ["rng"] * draws + ["files"] * loads
+
+    def _draws_by_module(self, nodes: Iterable[ast.AST]) -> dict[str, list[ast.Attribute]]:
+        """Return the nodes such as `np.random.rand`, by the module whose one generator they draw from."""
+        found = dict[str, list[ast.Attribute]]()
+        for one in (each for node in nodes for each in ast.walk(node)):
+            if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name | ast.Attribute):
+                path = self._source.import_path(one.value)
+                if path in _GENERATOR_OF and one.attr in DRAWN_BY[path]:
+                    found.setdefault(path, []).append(one)
+        return found
+
+    def _unseeded_draws(self, node: ast.AST) -> dict[str, list[ast.Attribute]]:
+        """Return the draws of a function from NumPy's generator, or Python's, by module, where it sets no seed itself.
+
+        Numbers that it expects may come from a seed above it: then it has none of these.
+        """
+        if not isinstance(node, Function):
+            return {}
+        drawn = self._draws_by_module(node.body)
+        seeded = {self._module_of_seed(one) for one in ast.walk(node)}
+        if _has_expected_numbers(node):
+            seeded |= {self._module_of_seed(item.node) for item in self.items}
+            seeded |= {*drawn} if f"def {node.name}(" in self._below_a_seed else set()
+        return {module: draws for module, draws in drawn.items() if module not in seeded}
+
+    def _module_of_seed(self, node: ast.AST) -> str:
+        """Return the module that a statement seeds; "" if it sets no seed."""
+        is_seed = isinstance(node, ast.Expr) and self._is_seed(node)
+        return SEED_MODULES.get(self._source.import_path(node.value), "") if is_seed else ""  # type: ignore[attr-defined]
+
+    def _find_seeds_of_file(self) -> dict[str, str]:
+        """Return the modules that the file seeds at its top before it draws there, each with a generator's name."""
+        seeded, drawn = set[str](), set[str]()
+        for item in self.items:
+            seeded |= {self._module_of_seed(item.node)}
+            is_definition = isinstance(item.node, (Function, ast.ClassDef))
+            new = set[str]() if is_definition else {*self._draws_by_module([item.node])} - drawn
+            seeded -= new - seeded
+            drawn |= new
+        modules = sorted(seeded & drawn)
+        return {one: _GENERATOR if len(modules) == 1 else f"{one.split('.')[0]}_{_GENERATOR}" for one in modules}
+
+    def _rewrite_statement(self, item: TopStatement) -> str:
+        """Return a statement at the top of the file, whose draws come from a generator with the file's seed."""
+        edits = Edits(item.text)
+        match item.node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=module), args=[seed])) if (
+                name := self._seeds_of_file.get(self._module_of_seed(item.node))
+            ):
+                made = _GENERATOR_OF[self._source.import_path(module)]
+                return f"{name} = {edits.text(module)}.{made}({edits.text(seed)})\n"
+        for path, draws in self._draws_by_module([item.node]).items():
+            for draw in draws:
+                if path in self._seeds_of_file:
+                    edits.replace(draw.value, self._seeds_of_file[path])
+        return edits.result()
 
     def _loads_of_data(self, node: ast.AST) -> Iterator[ast.Call]:
         """Yield the calls in a function that load a data file whose name stands in the call."""
@@ -329,10 +393,11 @@ class Tests:
         `assert student.total([1, 2]) == 3`, below the decorator `@check("C1")`.
         """
         node, edits = item.node, Edits(item.text)
-        if all(map(self._is_seed, node.body if isinstance(node, Function) else [node])):
+        is_seed_alone = all(map(self._is_seed, node.body if isinstance(node, Function) else [node]))
+        if is_seed_alone and self._module_of_seed(node) not in self._seeds_of_file:
             return ""
         if not isinstance(node, Function):
-            return item.text
+            return item.text if isinstance(node, ast.ClassDef) else self._rewrite_statement(item)
         needs = self.needs[item.name]
         edits.insert_first_arguments(
             node, self.name_in_checks(item.name), needs, others_follow=bool(ast.unparse(node.args))
@@ -348,6 +413,7 @@ class Tests:
         for call in filter(self._draws_at_random, ast.walk(node) if keeps or "rng" in needs else ()):
             assert isinstance(call, ast.Call)
             edits.insert(edits.end(call) - 1, f"{', ' * bool(call.args or call.keywords)}generator={name}")
+        self._draw_from_rng(edits, node)
         bodies = (getattr(inner, "body", None) for inner in ast.walk(node))
         for block in (body for body in bodies if isinstance(body, list)):
             for statement in filter(self._is_seed, block):
@@ -366,6 +432,24 @@ class Tests:
                     edits.comment(statement.lineno, f"TODO: {words}")
                 edits.drop(statement) if len(block) > 1 else edits.replace(statement, "pass")
         return edits.result()
+
+    def _draw_from_rng(self, edits: Edits, node: Function) -> None:
+        """Replace draws without a seed by those of a generator whose seed comes from `rng`.
+
+        `np.random.rand(3)` becomes `draws.rand(3)`, below `draws = np.random.RandomState(rng.integer(0, 2**32 - 1))`.
+        """
+        if "rng" in self.fixtures:
+            return
+        found = self._unseeded_draws(node)
+        first = node.body[ast.get_docstring(node) is not None :]
+        for module, draws in found.items():
+            name = _GENERATOR if len(found) == 1 else f"{module.split('.')[0]}_{_GENERATOR}"
+            while any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node)):
+                name += "_"
+            made = f"{edits.text(draws[0].value)}.{_GENERATOR_OF[module]}(rng.integer(0, 2**32 - 1))"
+            edits.insert_above(first[0], f"{' ' * first[0].col_offset}{name} = {made}\n")
+            for draw in draws:
+                edits.replace(draw.value, name)
 
     def _insert_title(self, edits: Edits, item: TopStatement, test: Function) -> None:
         """Insert a docstring into a test that has none: its title.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from grader.author.port.rewrite import SEED_MODULES, draws_from
 from grader.author.port.text import TopStatement
@@ -52,6 +52,30 @@ class Seeds:
                     "`reference`, or draw from a generator with this seed"
                 )
         return lines
+
+    def of_given(
+        self, plain: Sequence[TopStatement], needed: Sequence[TopStatement], solved: Collection[str]
+    ) -> list[TopStatement]:
+        """Return the statements that a test file needs so that given statements draw what they draw in the notebook.
+
+        They are the seeds, and all that draws below them. Return [] if other code may draw between.
+
+        Args:
+            plain: the statements of the notebook outside of functions.
+            needed: those among them that the tests need.
+            solved: the names that the solution binds.
+        """
+        chosen = list[TopStatement]()
+        for module in {module for item in needed for module in self._draws_of(item.node)}:
+            seeds = [place for place, item in enumerate(plain) if self._module_of_seed(item.node) == module]
+            below = plain[seeds[0] :] if seeds else []
+            drawing = [item for item in below if module in self._draws_of(item.node)]
+            certain = not any(
+                module in self._drawn_in_functions(item.node) or item.binds & {*solved} for item in drawing
+            )
+            if seeds and certain and not any(module in self._drawn_in_functions(item.node) for item in below):
+                chosen += [item for item in below if item in drawing or self._module_of_seed(item.node) == module]
+        return chosen
 
     def _draws_of(self, node: ast.AST) -> Mapping[str, bool]:
         """Return the modules from which code draws; each with True if it names the module at every draw."""

@@ -146,10 +146,12 @@ def _todo_of_call(source: CheckSource, call: ast.Call, *, of_checks: bool, data:
         return _OF_SUBCLASS.format(kind, plain) if plain else _OF_OBJECT.format(kind)
     if _GETS_SOURCE.fullmatch(path):
         return _OF_SOURCE
-    if _GENERATORS.fullmatch(path):
+    if _GENERATORS.fullmatch(path) and not any(isinstance(one, ast.Name) and one.id == "rng" for one in ast.walk(call)):
         return _OF_GENERATOR.format(ast.unparse(call.func))
     if (module := draws_from(path)) and not has_generator(call):
-        example = "rng.normal(3)" if module == "torch" else "rng.uniform(3).numpy()"
+        draws_ints = "int" in path or path.endswith("randrange")
+        example = "rng.integer(0, 9)" if draws_ints else "rng.uniform(3).numpy()"
+        example = "rng.normal(3)" if module == "torch" else example
         return f"draw this from `rng`, for example `{example}`, so that all inputs depend on the seed of the run"
     return ""
 
