@@ -34,28 +34,45 @@ def show_buttons(
         saved: the function that returns the HTML to show after the change was saved.
         scores: True if the change may change scores.
     """
-    shown: dict[str, PlannedChange] = {}
+    previews = 0
+    current: int | None = None  # the number of the preview that is about the fields as they are now
+    shown: PlannedChange | None = None
     save_button: list[ui.element] = []
 
     def forget() -> None:
-        shown.clear()
+        nonlocal current, shown
+        current = shown = None
         save_button[0].props("disabled")
 
-    async def preview() -> None:
+    def forget_after_input() -> None:
+        if current is not None:
+            said.content = "<p>The form has changed. Show again what it changes.</p>"
         forget()
+
+    async def preview() -> None:
+        nonlocal previews, current, shown
+        forget()
+        previews += 1
+        mine = current = previews
         said.content = '<p class="soft">Working it out ...</p>'
+        planned = problem = None
         try:
             planned = await asyncio.to_thread(plan)
         except GraderError as error:
-            said.content = f"<p>{for_html(str(error))}</p>"
+            problem = error
+        # A field may have changed meanwhile, or another preview may have begun: then this one is about other fields.
+        if current != mine:
             return
-        shown["it"] = planned
+        shown = planned
+        if planned is None:
+            said.content = f"<p>{for_html(str(problem))}</p>"
+            return
         save_button[0].props(remove="disabled")
         said.content = _preview_html(planned, scores=scores)
 
     async def save() -> None:
         """Write the change that was shown last, and show what came of it."""
-        if (planned := shown.get("it")) is None:
+        if (planned := shown) is None:
             said.content = "<p>Show what it changes first.</p>"
             return
         forget()
@@ -73,7 +90,7 @@ def show_buttons(
         save_button.append(look.button("Save", save, first=True).props("disabled"))
     said = look.html("").props('role="status" aria-live="polite"').style("width:100%")
     for one in fields:
-        one.on_value_change(forget)
+        one.on_value_change(forget_after_input)
 
 
 def _preview_html(planned: PlannedChange, *, scores: bool) -> str:
