@@ -5,9 +5,10 @@ second result counts; a function that sleeps for seconds fails at once. A check 
 `inconclusive`, and is repeated in the same way. Where the CPU clock of another process cannot be read (macOS, Windows),
 the ratio is shown as advice and decides nothing.
 
-Memory: the count of new storages (`costs`) is exact but untrusted, so it explains. The memory of a worker's process is
-a rough number, but the worker cannot fake it: it is read from outside, in fresh workers, where the system shows it
-(Linux).
+Memory: the count of new storages (`costs`) is exact but untrusted, so it explains. The memory of a worker's process
+includes what Python and the libraries take, but the worker cannot fake it: it is read from outside, in fresh workers,
+where the system shows it (Linux). The C library of these workers returns freed blocks to the system at once, so the
+number does not depend on the holes of a heap.
 """
 
 from __future__ import annotations
@@ -191,7 +192,8 @@ def _round_ratio(value: float) -> float:
 
 
 _CALL_SLACK = 8 << 20
-"""Bytes by which one call may grow a process beyond the limit: the same call varies by 3 MB, rarely by 8."""
+"""Bytes by which one call may grow a process beyond the limit: right answers use other parts of PyTorch and Python
+than the reference, up to some MB. The same call varies by less than 0.3 MB."""
 
 _LIFE_SLACK = 48 << 20
 """Bytes by which it may be larger than the reference's process ever was: a right answer may load 38 MB of PyTorch."""
@@ -213,6 +215,11 @@ def assert_peak_memory_ratio(
     atol: float | None = None,
 ) -> None:
     """Fail if the peak memory of a call exceeds `at_most` times that of the reference.
+
+    Memory counts twice. The worker counts the new storages of a call a tenth as large. On Linux, the growth of the
+    worker's process is measured from outside, with lists and other Python objects. It is the memory in use at the peak,
+    in whole pages for each block of 8 kB or more: freed blocks go back to the system at once, so the verdict does not
+    depend on the state of a heap. The process may grow by 8 MB more than the ratio allows.
 
     Students do not know the reference: `limit` says in the rule's words what a call may need. It must be no more than
     `at_most` times what the reference needs, so that the message is true.

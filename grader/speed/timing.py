@@ -139,7 +139,7 @@ class TimedWorker:
         Return both, and the result of the call. Return None if the system does not show the memory. The arguments are
         resident before, and the result is sent afterwards.
         """
-        with self._prepare_call(inputs):
+        with self._prepare_call(inputs, return_freed_memory=True):
             worker, seconds = self.connection.live_worker(), self.connection.limits.call_s
             pid = worker.pid
             worker.reset_peak()
@@ -150,7 +150,7 @@ class TimedWorker:
         return None if before is None or after is None else (before, after, result)
 
     @contextmanager
-    def _prepare_call(self, inputs: Inputs) -> Iterator[None]:
+    def _prepare_call(self, inputs: Inputs, *, return_freed_memory: bool = False) -> Iterator[None]:
         """Load the module, and send arguments full of zeros, so that a call cannot begin early.
 
         In the `with` block, when the time is measured, `_write_inputs` replaces the zeros.
@@ -163,7 +163,7 @@ class TimedWorker:
             connection.names()
         finally:
             self.left_out_s += time.monotonic() - started
-        tree = dict(inputs.tree, do="prepare")
+        tree = dict(inputs.tree, do="prepare", return_freed_memory=return_freed_memory)
         if not inputs.size or not connection.live_worker().channel.transport.carries_descriptors:
             self._request(tree, [bytes(inputs.size)], _PREPARE_S)
             yield

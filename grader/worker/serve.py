@@ -217,6 +217,8 @@ class LoadedModule:
         """
         do, libraries = frame.tree["do"], self._libraries
         libraries.begin_request(timed=do in _TIMED)
+        if frame.tree.get("return_freed_memory"):
+            libraries.return_freed_memory()
         for number in frame.tree.get("dropped", ()):
             if number in self._objects:
                 del self._numbers[id(self._objects.pop(number))]

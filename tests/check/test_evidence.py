@@ -544,6 +544,28 @@ def test_the_limit_of_memory_in_the_words_of_the_rule(function: Function, text: 
     assert failed.public == f"`total` needs more than the memory of one x{more}"
 
 
+DISTANCES = """
+def total(a, b):
+    far = torch.zeros(len(a), len(b))
+    for k in range(a.shape[1]):
+        far += (a[:, k, None] - b[:, k]).square()
+    return far.sqrt()
+"""
+ROW_BY_ROW = """
+def total(a, b):
+    return torch.stack([(x - b).square().sum(1).sqrt() for x in a])
+"""
+
+
+@from_outside
+def test_holes_of_the_heap_are_not_the_memory_of_a_call(function: Function) -> None:
+    """Small tensors that are kept between large temporary ones count for 14 MB; the heap has grown by 109 or by 269."""
+    reference = function(DISTANCES, owner="the reference's")
+    assert_peak_memory_ratio(
+        function(ROW_BY_ROW), reference, lambda n: (torch.ones(n, 48), torch.ones(n, 48)), size=1_200, at_most=2
+    )
+
+
 def test_a_lean_answer_that_is_wrong_where_it_is_large(function: Function) -> None:
     """Who skips the work where it is measured gains nothing; who is wrong everywhere loses by checks of values."""
     skips = "def total(x):\n    return x.sum() if len(x) < 10_000 else x[0]\n"
