@@ -967,9 +967,21 @@ def test_words_between_questions_are_kept_or_named() -> None:
     assert made.questions["test_q1"].lines == ["Each row is a tree.", "  # no heading", "Count them."]
     assert made.questions["test_q2"].lines == ["Well done. Now the sum."]
     assert made.notes == [
-        "these words stand above another heading or below the last question, and are not in the task: 'Hand in by "
-        "Friday.'; 'Run all cells again.'. Put what students need into the task, or on the page of the module"
+        "these words stand above another heading or below the last question, and are not in the task: cell 1 'Hand in "
+        "by Friday.'; cell 23 'Run all cells again.'. Put what students need into the task, or on the page of the "
+        "module"
     ]
+
+
+def test_all_words_that_are_left_out_are_named() -> None:
+    """The first with their words, and the others by the numbers of their cells; a heading alone loses its points."""
+    words = [raw(f"Word {number}.", "markdown") for number in range(1, 15)]
+    heading = raw("### Part A (1.5 points)", "markdown")
+    cells = nbgrader_cells("def f(x):\n    return x", "assert f(1) == 1")
+    made = assignment_of(notebook(*words, raw("<br>", "markdown"), heading, *cells))
+    assert made is not None
+    assert "; cell 12 'Word 12.'; and cells 13, 14. Put what" in made.notes[0]
+    assert made.questions["test_t0"].lines == ["Part A"]
 
 
 def test_titles_are_made_from_headings_and_names(tmp_path: Path, type_grade: WarmGrade) -> None:

@@ -39,8 +39,8 @@ _DEFINED = re.compile(r"""(["'])([A-Za-z_]\w*)\1 in (?:vars|globals|locals|dir)\
 """How a test of a notebook asks whether students wrote a variable."""
 _ALL_NAMES = {"globals", "locals", "vars", "dir", "eval", "exec", "get_ipython", "In", "Out"}
 """Names by which a test may look at what students write without naming it."""
-_SHOWN_WORDS = 50
-"""The most letters that are shown of words which belong to no question."""
+_MOST_QUOTED, _SHOWN_WORDS = 12, 50
+"""Of words that belong to no question: the most cells that are quoted, and the letters of each."""
 
 
 @dataclass
@@ -112,8 +112,8 @@ class Assignment:
     _all_tests: dict[str, str] = field(default_factory=dict)
     _cells: dict[str, int] = field(default_factory=dict)
     _questions_of_code: list[Question] = field(default_factory=list)
-    _between: list[str] = field(default_factory=list)
-    _left_out: list[str] = field(default_factory=list)
+    _between: list[tuple[int, str]] = field(default_factory=list)
+    _left_out: list[tuple[int, str]] = field(default_factory=list)
 
     def begin_question(self, name: str = "") -> Question:
         """Begin a question, to which the following cells belong, and return it.
@@ -122,12 +122,11 @@ class Assignment:
         """
         self._question = Question(name)
         self.all_questions.append(self._question)
-        cells = [divide_at_headings(cell) for cell in self._between]
-        parts = [part for cell in cells for part in cell]
-        first = max((number for number, part in enumerate(parts) if has_heading(part)), default=0)
+        parts = [(number, part) for number, cell in self._between for part in divide_at_headings(cell)]
+        first = max((place for place, (_, part) in enumerate(parts) if has_heading(part)), default=0)
         self._between = []
         self._left_out += parts[:first]
-        self.add_words("\n\n".join(parts[first:]))
+        self.add_words("\n\n".join(part for _, part in parts[first:]))
         return self._question
 
     def end_question(self) -> None:
@@ -140,9 +139,14 @@ class Assignment:
         self._question.lines += [line for line in question_lines(markdown) if line.strip()]
         self.pictures += pictures_in(markdown)
 
-    def add_words_between(self, markdown: str) -> None:
-        """Add a cell of Markdown that stands in no question, and may belong to the next one."""
-        self._between.append(markdown)
+    def add_words_between(self, markdown: str, number: int) -> None:
+        """Add a cell of Markdown that stands in no question, and may belong to the next one.
+
+        Args:
+            markdown: the source of the cell.
+            number: the number of the cell in the notebook.
+        """
+        self._between.append((number, markdown))
 
     def leave_out_words_between(self) -> None:
         """Record that the words which stand in no question belong to none."""
@@ -151,7 +155,7 @@ class Assignment:
 
     def has_words_between(self) -> bool:
         """Return whether words stand below the last question that may belong to the next one."""
-        return any(map(str.strip, self._between))
+        return any(markdown.strip() for _, markdown in self._between)
 
     def add_code(self, source: str, *, is_solution: bool) -> None:
         """Add a code cell that is not a test.
@@ -305,14 +309,21 @@ class Assignment:
     def left_out_words_sentences(self) -> Iterator[str]:
         """Yield a sentence that quotes the notebook's prose that is not in the task, if any.
 
-        Such prose stands above another heading, or below the last question.
+        Such prose stands above another heading, or below the last question. Of many cells, the last have only numbers.
         """
-        lines = [question_lines(words) for words in self._left_out if has_body(words)]
-        first = [textwrap.shorten(" ".join(each).strip("- "), _SHOWN_WORDS, placeholder=" ...") for each in lines]
-        if first:
+        texts = [(number, " ".join(question_lines(words)).strip("- ")) for number, words in self._left_out
+                 if has_body(words)]  # fmt: skip
+        texts = [(number, text) for number, text in texts if text]
+        if texts:
+            quoted = [
+                f"cell {number} {textwrap.shorten(text, _SHOWN_WORDS, placeholder=' ...')!r}"
+                for number, text in texts[:_MOST_QUOTED]
+            ]
+            more = dict.fromkeys(str(number) for number, _ in texts[_MOST_QUOTED:])
             yield (
                 "these words stand above another heading or below the last question, and are not in the task: "
-                f"{'; '.join(map(repr, first))}. Put what students need into the task, or on the page of the module"
+                f"{'; '.join(quoted)}{'; and cells ' * bool(more)}{', '.join(more)}. Put what students need into the "
+                "task, or on the page of the module"
             )
 
     def by_hand_sentences(self) -> Iterator[str]:

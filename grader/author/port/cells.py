@@ -221,7 +221,8 @@ def question_lines(markdown: str) -> list[str]:
     rows = [(kind, row) for kind, row in rows if kind or not re.fullmatch(r"\s*([-*_]\s*){3,}", row)]
     is_heading = [not kind and _HEADING.match(row) for kind, row in rows]
     body = [each for each, heads in zip(rows, is_heading, strict=True) if not heads]
-    return list(_paragraphs(body or [(kind, row.lstrip("# ")) for kind, row in rows]))
+    # Without other words, the heading says what to do; its points stand elsewhere.
+    return list(_paragraphs(body or [(kind, _POINTS.sub("", row.lstrip("# "))) for kind, row in rows]))
 
 
 def _without_markup(markdown: str) -> str:

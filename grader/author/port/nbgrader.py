@@ -32,7 +32,7 @@ def read_nbgrader(rows: Sequence[Row]) -> Assignment:
         if (is_task := marks.get("task") is True) or (graded and (solved or kind != "code")):
             _add_question_by_hand(made, marks, source, is_task=is_task)
         elif kind == "markdown" and not solved:
-            made.add_words_between(source)
+            made.add_words_between(source, number)
         if kind != "code":
             continue
         if not graded and not solved:

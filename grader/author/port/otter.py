@@ -51,7 +51,7 @@ def read_otter(rows: Sequence[Row]) -> Assignment:
             reader.read_code(source, number, cell)
         else:
             is_included = "otter_include" in metadata.get("tags", ())
-            reader.read_text(source, is_markdown=kind == "markdown", is_included=is_included)
+            reader.read_text(source, number, is_markdown=kind == "markdown", is_included=is_included)
     reader.made.leave_out_words_between()
     return reader.made
 
@@ -70,13 +70,14 @@ class _OtterReader:
         self._question = Question()
         self._own = dict[str, Fraction | None]()  # of the tests of the question
 
-    def read_text(self, source: str, *, is_markdown: bool, is_included: bool) -> None:
+    def read_text(self, source: str, number: int, *, is_markdown: bool, is_included: bool) -> None:
         """Record a cell that is not code: a mark with settings, the words of a question, or files.
 
         A mark begins or ends a part of the notebook. The files are those of otter's configuration.
 
         Args:
             source: the source of the cell.
+            number: its number in the notebook.
             is_markdown: True if it is Markdown.
             is_included: True if students get the cell although it stands in a solution.
         """
@@ -92,7 +93,7 @@ class _OtterReader:
             case None if is_markdown and self._part == "SOLUTION" and self._settings.get("manual"):
                 self._add_model_answer(source)
             case None if is_markdown and not self._settings:
-                self.made.add_words_between(source)
+                self.made.add_words_between(source, number)
             case "BEGIN", "QUESTION":
                 self._settings, self._part = _settings_in(source), "QUESTION"
                 self._question = self.made.begin_question(str(self._settings.get("name", "")))
