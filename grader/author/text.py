@@ -91,6 +91,11 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
     ):
         if path is None and not exercise.is_by_staff:
             yield f"{place.parent.as_posix()}: {what} missing; write {place.name}"
+    for place, path in _check_files(exercise).items():
+        collected = any(check.shown is (place == places.shown_checks) for check in checks)
+        if not collected and _is_without_checks(path):
+            kind = "shown" if place == places.shown_checks else "hidden"
+            yield f"{place.as_posix()}: it has no {kind} check; write at least one function check_... with @check"
     yield from _par_problems(exercise)
     yield from _entries_never_run(exercise)
     names = {name for check in checks for name in (check.contract, check.id.split("[")[0])}
@@ -138,6 +143,15 @@ def functions_of(path: Path) -> set[str]:
     except (OSError, SyntaxError, ValueError):  # its author is at work
         return set()
     return {node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+
+
+def _is_without_checks(path: Path) -> bool:
+    """Return whether a file is Python and has no function of a check."""
+    try:
+        ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError):  # its author is at work
+        return False
+    return not any(name.startswith("check_") for name in functions_of(path))
 
 
 def _check_files(exercise: Exercise) -> dict[Path, Path]:

@@ -1165,3 +1165,23 @@ def test_given_variables_are_drawn_as_the_notebook_draws_them() -> None:
         "### BEGIN SOLUTION\nc = random.random()\n### END SOLUTION", solution=True, grade=False, grade_id="c"
     )
     assert "random.Random" not in draft_of(notebook(code(given), between, *cells)).hidden
+
+
+def test_a_draft_without_a_hidden_check_says_so() -> None:
+    """Its file is there, with what is left to do, where students see all tests."""
+    draft = draft_of(notebook(*nbgrader_cells("def f(x):\n    return x", "assert f(1) == 1")))
+    assert [todo for _, todo in todos_of(draft.hidden)] == [
+        "students see all checks here: write at least one hidden check, such as a comparison with `reference` on other "
+        "inputs"
+    ]
+    assert draft.counts == (1, 0, 0)
+
+
+def test_tests_without_points_are_named() -> None:
+    """The tests of a question that have points of their own leave none for the others, as in otter."""
+    head = '""" # BEGIN TEST CONFIG\npoints: 3\n""" # END TEST CONFIG\n'
+    cells = otter_question("name: q\npoints: 3", code("x = 2 # SOLUTION"), code(f"{head}assert x == 2"))
+    made = assignment_of(notebook(*cells[:-2], code("assert x > 1"), *cells[-2:]))
+    assert made is not None
+    (note,) = made.notes
+    assert note.startswith("q_2: no points, since the other tests of the question have all of them")

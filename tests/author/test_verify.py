@@ -11,11 +11,11 @@ from support import COURSES, RIGHT, Noted, WarmGrade, verified
 
 from grader.author.cases import UNUSUAL, unusual_cases
 from grader.author.judge import MOST_MESSAGES
-from grader.author.text import leak_sentences
+from grader.author.text import leak_sentences, text_problems
 from grader.course.answers import write_digest
 from grader.course.load import load_course
 from grader.grading.runtime import Runtime
-from grader.model import Course
+from grader.model import Check, Course
 
 SHOWN = "exercises/01_basics/double"
 STAFF = "solutions/01_basics/double"
@@ -339,6 +339,16 @@ def test_new_refuses(type_grade: WarmGrade, tmp_path: Path) -> None:
     ):
         ran = type_grade("new", *typed, cwd=tmp_path)
         assert (ran.returncode, why in ran.stderr) == (2, True)
+
+
+def test_a_check_file_without_checks_is_named(home: Path) -> None:
+    """As one that is missing is; a file that is not Python has a problem of its own."""
+    said = f"{SHOWN}/check_double.py: it has no shown check; write at least one function check_... with @check"
+    for text, is_named in (('"""Shown checks."""\n', True), ("def check_(:\n", False)):
+        (home / SHOWN / "check_double.py").write_text(text)
+        exercise = load_course(home).exercises[0]
+        hidden = Check("random", "double", "Random", contract="C1", shown=False)
+        assert (said in text_problems(exercise, [hidden], ["T1"])) == is_named
 
 
 def test_unusual_answers_need_somebody_who_looks(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

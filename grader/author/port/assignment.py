@@ -275,6 +275,15 @@ class Assignment:
                 f"a check{has if points else ''}"
             )
 
+    def worthless_sentences(self) -> Iterator[str]:
+        """Yield a sentence on the tests that have no points, while others have some, if there are such tests."""
+        names = [name.removeprefix("test_") for name in self.tests if self.points.get(name) == 0]
+        if names and any(self.points.values()):
+            yield (
+                f"{', '.join(names)}: no points, since the other tests of the question have all of them, so that what "
+                "fails there costs nothing: write another `share=` in place of 0"
+            )
+
     def _reasons_to_pass(self) -> dict[str, str]:
         """Return the tests that every answer passes, each with the reason.
 

@@ -62,7 +62,12 @@ _NOT_SHOWN = (
     "returns, or run them and draft again with --again\n"
 )
 _NOTHING_IS_SHOWN = "# TODO: students see no check here: write at least one, such as an example of the task\n"
+_NOTHING_IS_HIDDEN = (
+    "# TODO: students see all checks here: write at least one hidden check, such as a comparison with `reference` on "
+    "other\n#   inputs\n"
+)
 _SHOWN = "Shown checks: students have this file."
+_HIDDEN = "Hidden checks: each names its rule and gives a call to try."
 _NO_EXAMPLE = '# TODO: add try_this="...", a call that a student can try, which is not a hidden input\n'
 
 
@@ -74,7 +79,7 @@ class Draft:
         starter: the starter, which students get.
         reference: the reference.
         shown: the shown checks.
-        hidden: the hidden checks, or "".
+        hidden: the hidden checks.
         probe: the probe file, or "".
         probe_is_shown: True if it lies beside the shown checks.
         counts: the number of shown checks, of hidden ones, and of those among both that use the probe.
@@ -305,7 +310,7 @@ class Port:
         automatic = float(sum(self._points.values()))
         starter = with_docstring(stubs, task) + "\n" * bool(places) + "".join(places)
         reference = _without_comments_of(starter, self._reference) + self._model_answers(by_hand)
-        checks = self._check_file("Hidden checks: each names its rule and gives a call to try.", _NO_EXAMPLE, hidden)
+        checks = self._check_file(_HIDDEN, _NO_EXAMPLE, hidden) or f'"""{_HIDDEN}"""\n\n{_NOTHING_IS_HIDDEN}'
         return Draft(
             starter=starter,
             reference=reference or stubs.replace(DOCSTRING, "TODO: write the reference."),

@@ -58,6 +58,7 @@ def assignment_of(text: str) -> Assignment | None:
     made.move_imports_of_figures()
     made.notes = [
         *made.not_shown_sentences(),
+        *made.worthless_sentences(),
         *made.notes,
         *made.by_hand_sentences(),
         *made.autotests,
