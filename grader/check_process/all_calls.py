@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -23,7 +24,7 @@ from grader.connection.raised import raised_by_student
 from grader.connection.record import Record, SentCall
 from grader.connection.student import Student
 from grader.model import DeviceKind, Outcome, Verdict
-from grader.model.check import ENDED
+from grader.model.check import ENDED, ITEM
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.wire.table import nested_values
 
@@ -39,6 +40,9 @@ _STEPS = 1000
 _OFFSETS = (0.31, 0.81)
 """Numbers are rounded on two grids: the last digits of a sum depend on the order in which it was made, and what lies at
 an edge of one grid lies within a cell of the other."""
+
+_MOST_ITEMS = 12
+"""A result of more items has no digest for each of them."""
 
 _DEEPEST = 20
 _VARIES = "varies"
@@ -123,7 +127,26 @@ class AllCalls:
             if raised is None:  # a fault of ours
                 raise
             return ENDED if raised.builtin == "SystemExit" else f"raised: {raised.builtin}"
-        return digests_of([value, *call.values])
+        return digests_of_results(value, call.values)
+
+
+def digests_of_results(value: Any, arguments: Sequence[Any]) -> str:
+    """Return digests of a result and of the arguments after the call, and of each item of a result of several items.
+
+    For a tensor it is "A:B". For `{"mean": x, "std": y}` it is "A:B|3f0c91=C:D|77ab02=E:F|arguments=G:H": a mistake in
+    one item can be known although another item is wrong, too. The items are those of a dict, or of a tuple that has a
+    tensor. A tuple of numbers may be one value, such as a shape.
+    """
+    items: dict[str, Any] = {}
+    if isinstance(value, dict):
+        items = {hashlib.sha256(repr(key).encode("utf-8", "backslashreplace")).hexdigest()[:6]: each
+                 for key, each in value.items()}  # fmt: skip
+    elif isinstance(value, tuple) and any(isinstance(each, torch.Tensor | np.ndarray) for each in value):
+        items = {str(place): each for place, each in enumerate(value)}
+    if not 2 <= len(items) <= _MOST_ITEMS:
+        items = {}
+    parts = {**items, "arguments": [*arguments]} if items else {}
+    return ITEM.join([digests_of([value, *arguments]), *(f"{name}={digests_of(each)}" for name, each in parts.items())])
 
 
 def digests_of(value: Any) -> str:

@@ -9,9 +9,10 @@ same for everybody, and so are the sentences. A check that draws no number ends 
 run showed counts, and it is not run again.
 
 What no wrong answer explains alone may be two mistakes at once in one function, each of which explains some of its
-failing checks. Beside further mistakes, a wrong answer is named for the checks that it explains, if in all calls that
-it gets wrong the submission returns the same. What none explains gets a digest of what it does with the first of the
-seeds, by which `unexplained` groups those that behave alike.
+failing checks. A check that both fail ends at the first of them. Beside further mistakes, a wrong answer is named for
+the checks that it explains, if in all calls that it gets wrong the submission returns the same. Of a result with
+several items, such as a dict, each item is compared: another one may have the other mistake. What none explains gets a
+digest of what it does with the first of the seeds, by which `unexplained` groups those that behave alike.
 
 Many mistakes do the same with an empty or a constant input, and a check ends at the first that fails. So before a wrong
 answer is named, its functions and the submission's are called with all inputs of all checks, and must return the same,
@@ -57,7 +58,7 @@ from grader.intake.code import functions_used
 from grader.intake.collect import names_in
 from grader.intake.match import starter_names
 from grader.model import Exercise, GradedExercise, Mistake, Submission, Verdict
-from grader.model.check import ENDED
+from grader.model.check import ENDED, ITEM
 from grader.model.errors import CourseError
 from grader.model.messages import CheckSelection, Setup
 from grader.model.progress import Progress
@@ -133,8 +134,9 @@ _Ids = Collection[str]
 _Alike = Mapping[Answer, frozenset[str]]
 """Of wrong answers the failing checks in which they do what the submission does."""
 
-_Call = tuple[str, str, int]
-"""A check's id, a function, and the number of its call in that check."""
+_Call = tuple[str, str, int, str]
+"""A check's id, a function, the number of its call in that check, and an item of its result; "" for all of the result.
+"""
 
 _ByCall = dict[_Call, str]
 """The digest of what each call gave."""
@@ -456,8 +458,11 @@ class _Comparison:
             if callees:
                 alone = [answer for answer in alone if self._explains_callees(parts[answer], callees)]
             if not alone and not callees:
-                some = self._two_answers_explaining(parts, group) or self._answers_explaining_some(parts, group)
-                yield from (self._mistake_of([each], parts[each] & group) for each in some)
+                if two := self._two_answers_explaining(parts, group):
+                    some = {each: parts[each] & group for each in two}
+                else:
+                    some = self._two_overlapping(group) or self._answers_explaining_some(parts, group)
+                yield from (self._mistake_of([each], part) for each, part in some.items())
             elif alone and not done.intersection(alone) and len(sentences_of(alone)) <= MOST:
                 yield self._mistake_of(alone, parts[alone[0]])
             done.update(alone)
@@ -589,15 +594,7 @@ class _Comparison:
             mine = self.run(seed)
             parts = {answer: part & self._checks_failing_alike(answer, seed, mine) for answer, part in parts.items()}
         shown = {answer: part for answer, part in parts.items() if part}
-        return {
-            answer: part
-            for answer, part in shown.items()
-            if self._sentence_fits(
-                required_names(self._exercise, answer, _select_traces(mine, part)),
-                part,
-                self._changed_functions(answer),
-            )
-        }
+        return {answer: part for answer, part in shown.items() if self._names_fit(answer, part, mine)}
 
     def _sentence_fits(self, names: Names, checks: _Ids, functions: Iterable[str]) -> bool:
         """Return whether a wrong answer's sentence is true of the student's failing functions.
@@ -665,10 +662,12 @@ class _Comparison:
                 break
             answer = read_answer(self._exercise, path)
             results = _results_by_call(self._results_of(answer, scope.checks), scope) or {}
-            left_open |= {call for call in calls & results.keys() if not _is_same_result(results[call], right[call])}
+            left_open |= {
+                call for call in calls & results.keys() if not _is_same_result(_whole(results[call]), right[call])
+            }
         return left_open
 
-    def _shows_both_mistakes(self, pair: tuple[Answer, Answer], checks: _Ids) -> bool:
+    def _shows_both_mistakes(self, pair: tuple[Answer, Answer], checks: _Ids, *, each_alone: bool = False) -> bool:
         """Return whether a submission's results show the mistakes of two wrong answers at once.
 
         The results of all calls are compared. Where one of the answers is wrong, the submission must return the same in
@@ -679,11 +678,12 @@ class _Comparison:
             pair: the two wrong answers.
             checks: the failing checks that they explain together. If all of these are of costs, return True, as slow
                 code returns what is right.
+            each_alone: True if for each of the answers there must be a result that it alone gets wrong.
         """
-        if self._costs.issuperset(checks):
+        if self._costs.issuperset(checks) and not each_alone:
             return True
         known = [*pair, self._reference] if self._reference is not None else pair
-        if (rows := self._results_in_calls(self._scope_of(pair, checks), known)) is None:
+        if (rows := self._results_in_calls(self._scope_of(pair, checks), known, by_item=True)) is None:
             return False
         mine, first, second, *reference = rows
         # Without a reference, what both return counts as right.
@@ -700,7 +700,7 @@ class _Comparison:
             elif not wrong and not _is_same_result(result, expected):
                 return False
         # Each by itself: of two opposite mistakes, such as always True and always False, any code shows one of them.
-        return all(sum(alike) >= LEAST_AGREEMENT * len(alike) for alike in shown)
+        return all(sum(alike) >= max(each_alone, LEAST_AGREEMENT * len(alike)) for alike in shown)
 
     def _scope_of(self, answers: Sequence[Answer], checks: _Ids) -> _Scope:
         """Return the checks and functions in which the submission is compared with wrong answers.
@@ -719,15 +719,18 @@ class _Comparison:
         compared = {id for id in self._checks_to_compare() if functions & self._functions_called([id])}
         return _Scope(frozenset(compared), frozenset(functions))
 
-    def _results_in_calls(self, scope: _Scope, answers: Sequence[Answer]) -> list[_ByCall] | None:
+    def _results_in_calls(
+        self, scope: _Scope, answers: Sequence[Answer], *, by_item: bool = False
+    ) -> list[_ByCall] | None:
         """Return what the submission and known answers return in each call that some checks make.
 
         Args:
             scope: the ids of these checks, and the functions whose calls are compared.
             answers: the known answers.
+            by_item: True if a result of several items, such as a dict, counts as that many results.
 
         Returns:
-            The results of the submission, then those of each answer, such as `[{("shape", "total", 0):
+            The results of the submission, then those of each answer, such as `[{("shape", "total", 0, ""):
             "8207...:8207..."}, ...]`. None if results are missing, or if a function was called more or less often for
             an answer than for the submission.
         """
@@ -735,7 +738,9 @@ class _Comparison:
         known = [self._results_of(answer, scope.checks) for answer in answers]
         runs = (self._own_results, *known)
         rows = [row for row in (_results_by_call(results, scope) for results in runs) if row is not None]
-        return rows if len(rows) == len(runs) and all(row.keys() == rows[0].keys() for row in rows) else None
+        if len(rows) != len(runs) or any(row.keys() != rows[0].keys() for row in rows):
+            return None
+        return _split_into_items(rows) if by_item else [{call: _whole(row[call]) for call in row} for row in rows]
 
     @functools.cached_property
     def _reference(self) -> Answer | None:
@@ -769,8 +774,17 @@ class _Comparison:
         """Return the checks that end for a wrong answer in the same way as for the submission.
 
         The set is empty if the answer fails another check, which ends otherwise for the submission: then the submission
-        has not this mistake. Such a check does not count if a function that the answer does not change may be at fault
-        in it.
+        has not this mistake. The arguments are those of `_checks_failing_alike_and_otherwise`.
+        """
+        alike, otherwise = self._checks_failing_alike_and_otherwise(answer, seed, mine, passing)
+        return frozenset() if otherwise else alike
+
+    def _checks_failing_alike_and_otherwise(
+        self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the checks that end for a wrong answer as for the submission, and those that it fails otherwise.
+
+        A check does not count as failed otherwise if a function that the answer does not change may be at fault in it.
 
         Args:
             answer: the wrong answer.
@@ -792,7 +806,7 @@ class _Comparison:
             for id, names in self._suspects.items()
             if (len(names) > 1 and ended_in[id] not in changed) or (names and changed and names.isdisjoint(changed))
         )
-        return same if all(id in fine or trace.passed_or_not_run for id, trace in theirs.items()) else frozenset()
+        return same, frozenset(id for id, trace in theirs.items() if id not in fine and not trace.passed_or_not_run)
 
     def _two_answers_explaining(self, parts: _Alike, group: frozenset[str]) -> list[Answer]:
         """Return two wrong answers that together explain all checks of one function.
@@ -813,12 +827,62 @@ class _Comparison:
             if mine[a] - mine[b] and mine[b] - mine[a] and self._loses_little_on_other_rules([a, b], group)
         ]
         pairs = [pair for pair in pairs if self._shows_both_mistakes(pair, group)]
-        sentences = [{answer.sentence for answer in pair} for pair in pairs]
-        certain = [answer for pair in pairs[:1] for answer in pair if all(answer.sentence in row for row in sentences)]
-        return sorted(certain, key=lambda answer: self._first_index(mine[answer]))
+        return sorted(_in_all_pairs(pairs), key=lambda answer: self._first_index(mine[answer]))
 
-    def _answers_explaining_some(self, parts: _Alike, group: frozenset[str]) -> list[Answer]:
-        """Return wrong answers that each explain only some failing checks of one function.
+    def _two_overlapping(self, group: frozenset[str]) -> dict[Answer, frozenset[str]]:
+        """Return two wrong answers that together explain all checks of one function, where both fail some of them.
+
+        Such a check ends at the first of two mistakes that it meets. So for one of the answers it ends as for the
+        submission, and for the other one otherwise. If several pairs explain all checks, only answers whose sentences
+        are in every pair are returned.
+
+        Args:
+            group: the ids of the failing checks of the function.
+
+        Returns:
+            The answers in the order of the checks, each with the checks that end for it as for the submission.
+        """
+        mine, answers = self.run(SEEDS[0]), answers_with_sentence(self._exercise)
+        ends = {
+            answer: self._checks_failing_alike_and_otherwise(answer, SEEDS[0], mine, self._passing - self._costs)
+            for answer in answers
+            if answer.caught_by in group
+            and self._checks_failing_alike(answer, SEEDS[0], _select_traces(mine, [answer.caught_by]))
+        }
+        pairs = [pair for pair in combinations(ends, 2) if _overlap([ends[each] for each in pair], group)]
+        for number, seed in enumerate(SEEDS[1:]):
+            if not pairs or (number > 0 and len(pairs) == 1):  # the last seeds are for pairs that explain the same
+                break
+            mine = self.run(seed)
+            again = {
+                answer: self._checks_failing_alike_and_otherwise(answer, seed, mine)
+                for answer in dict.fromkeys(answer for pair in pairs for answer in pair)
+            }
+            pairs = [pair for pair in pairs if _overlap([again[each] for each in pair], group)]
+        parts = {answer: alike & group for answer, (alike, _) in ends.items()}
+        pairs = [
+            pair
+            for pair in pairs
+            if self._loses_little_on_other_rules(pair, group)
+            and all(self._names_fit(answer, parts[answer], mine) for answer in pair)
+            and self._shows_both_mistakes(pair, group, each_alone=True)
+        ]
+        certain = sorted(_in_all_pairs(pairs), key=lambda answer: self._first_index(parts[answer]))
+        return {answer: parts[answer] for answer in certain}
+
+    def _names_fit(self, answer: Answer, checks: frozenset[str], traces: Traces) -> bool:
+        """Return whether a wrong answer's sentence is true of the code that fails these checks, by its names.
+
+        Args:
+            answer: the wrong answer.
+            checks: the ids of the failing checks that it explains.
+            traces: how the submission's failing checks ended, by id.
+        """
+        names = required_names(self._exercise, answer, _select_traces(traces, checks))
+        return self._sentence_fits(names, checks, self._changed_functions(answer))
+
+    def _answers_explaining_some(self, parts: _Alike, group: frozenset[str]) -> dict[Answer, frozenset[str]]:
+        """Return wrong answers that each explain only some failing checks of one function, with these checks.
 
         The submission has further mistakes. The answers come in the order of the checks. An answer is left out if
         another answer explains all that it explains and more, or explains just as much in other words. It is also left
@@ -843,7 +907,7 @@ class _Comparison:
             if not any(part < other for other in mine.values()):
                 by_part.setdefault(part, []).append(answer)
         certain = [answers[0] for answers in by_part.values() if len(sentences_of(answers)) == 1]
-        return sorted(certain, key=lambda answer: self._first_index(mine[answer]))
+        return {answer: mine[answer] for answer in sorted(certain, key=lambda answer: self._first_index(mine[answer]))}
 
     def _shows_mistake_among_others(self, answer: Answer, checks: _Ids) -> bool:
         """Return whether the submission's results show a wrong answer's mistake among others.
@@ -853,13 +917,18 @@ class _Comparison:
         right, it is right, too: code that returns the same in all calls has another mistake. Calls that only a probe
         makes are not compared.
 
+        Of results with several items, such as a dict, only the items are compared that the answer gets wrong in some
+        call: the submission may have its other mistake in another item of each result.
+
         Args:
             answer: the wrong answer.
             checks: the failing checks that it explains.
         """
         if self._reference is None:
             return False
-        if (rows := self._results_in_calls(self._scope_of([answer], checks), [answer, self._reference])) is None:
+        if (
+            rows := self._results_in_calls(self._scope_of([answer], checks), [answer, self._reference], by_item=True)
+        ) is None:
             return False
         mine, theirs, right = rows
         wrong = {call for call, result in theirs.items() if not _is_same_result(result, right[call])}
@@ -867,7 +936,9 @@ class _Comparison:
         alike = {call for call in wrong if _is_same_result(mine[call], theirs[call])}
         if not wrong <= alike | fine or len(alike) < LEAST_AGREEMENT * len(wrong):
             return False
-        return 2 * len(fine - wrong) >= len(mine.keys() - wrong)
+        items = {(function, item) for _, function, _, item in wrong}
+        kept = {call for call in mine.keys() - wrong if not call[3] or not wrong or (call[1], call[3]) in items}
+        return 2 * len(fine & kept) >= len(kept)
 
     def _loses_little_on_other_rules(self, answers: Collection[Answer], group: _Ids) -> bool:
         """Return whether few points were lost on rules that none of these wrong answers breaks.
@@ -943,6 +1014,26 @@ def functions_changed_by(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
     return changed_functions(answer.source, reference.read_bytes(), given) if reference is not None else ()
 
 
+def _overlap(ends: Sequence[tuple[frozenset[str], frozenset[str]]], group: frozenset[str]) -> bool:
+    """Return whether two wrong answers explain the checks of a group together, each some that the other does not.
+
+    What one of them fails otherwise than the submission, the other must explain.
+
+    Args:
+        ends: of both answers, the checks that end as for the submission, and those that they fail otherwise.
+        group: the ids of the checks.
+    """
+    (first, first_otherwise), (second, second_otherwise) = ends
+    covered = first | second >= group and first_otherwise <= second and second_otherwise <= first
+    return covered and bool((first - second) & group) and bool((second - first) & group)
+
+
+def _in_all_pairs(pairs: Sequence[tuple[Answer, Answer]]) -> list[Answer]:
+    """Return the answers of the first pair whose sentences are in every pair."""
+    sentences = [{answer.sentence for answer in pair} for pair in pairs]
+    return [answer for pair in pairs[:1] for answer in pair if all(answer.sentence in row for row in sentences)]
+
+
 def share_of_same_wrong_results(
     submitted: Mapping[_Call, str], wrong: Mapping[_Call, str], right: Mapping[_Call, str]
 ) -> float:
@@ -969,17 +1060,40 @@ def share_of_same_wrong_results(
 def _results_by_call(results: Results, scope: _Scope) -> _ByCall | None:
     """Return the digest of each call of the functions in the checks of a scope, by call.
 
-    An example is `{("shape", "total", 0): "8207b457e229:8207b457e229"}`, for the first call of `total` in the check
-    "shape". Return None if the results of a check are missing.
+    An example is `{("shape", "total", 0, ""): "8207b457e229:8207b457e229"}`, for the first call of `total` in the check
+    "shape". The digests of items are included. Return None if the results of a check are missing.
     """
     if not scope.checks <= results.keys():
         return None
     return {
-        (id, name, number): result
+        (id, name, number, ""): result
         for id in scope.checks
         for name in scope.functions
         for number, result in enumerate(results[id].get(name, ()))
     }
+
+
+def _whole(result: str) -> str:
+    """Return the digests of the whole of a result, without those of its items."""
+    return result.partition(ITEM)[0]
+
+
+def _split_into_items(rows: Sequence[_ByCall]) -> list[_ByCall]:
+    """Return results of calls, each item of a result as a result of its own.
+
+    A call is split if its result has the same items in all rows, such as a dict with the same keys.
+
+    Args:
+        rows: the results of a submission and of known answers, of the same calls.
+    """
+    split: list[_ByCall] = [{} for _ in rows]
+    for call in rows[0]:
+        items = [dict(item.split("=") for item in row[call].split(ITEM)[1:]) for row in rows]
+        alike = bool(items[0]) and all(each.keys() == items[0].keys() for each in items)
+        for done, row, each in zip(split, rows, items, strict=True):
+            results = each if alike else {"": _whole(row[call])}
+            done.update({(*call[:3], item): result for item, result in results.items()})
+    return split
 
 
 def _is_same_result(mine: str, theirs: str) -> bool:

@@ -61,6 +61,9 @@ LINES_TO_TRY = "To see it in plain Python"
 EXAMPLE_TO_TRY = "Try this:"
 """What stands before a hidden check's example, in a message."""
 
+ITEM = "|"
+"""In `Outcome.results`, between the digests of a result and those of its items."""
+
 ENDED = "ended"
 """In `Outcome.results`, in place of the digests of a call in which student code ended its process or called exit()."""
 

@@ -509,6 +509,73 @@ def test_two_mistakes_agree_with_all_inputs_too(weak: tuple[Lane, Exercise], tmp
     assert told == ["You add one. And: You `square`.", None, None, "You `square`."]
 
 
+ITEMS = '''
+import torch
+
+from grader.check import assert_values, check
+
+
+@check("C1", share=2)
+def check_matrix(student):
+    """Counts the numbers of a matrix"""
+    assert_values(student.double(torch.ones(2, 3))["count"], 6)
+
+
+@check("C1", share=2)
+def check_count(student):
+    """Counts numbers"""
+    for x in (torch.ones(2), torch.tensor(3.0), torch.ones(2, 3)):
+        assert_values(student.double(x)["count"], x.numel())
+
+
+@check("C2", share=2)
+def check_dims(student):
+    """Counts dims"""
+    for x in (torch.tensor(3.0), torch.ones(4)):
+        assert_values(student.double(x)["dims"], x.dim())
+
+
+@check("C3", share=2)
+def check_twice(student):
+    """Doubles"""
+    for x in (torch.ones(2), torch.ones(4, 1)):
+        assert_values(student.double(x)["twice"], 2 * x)
+'''
+
+
+def returns(twice: str = "2 * x", count: str = "x.numel()", dims: str = "x.dim()") -> str:
+    """An answer that returns a dict of three items."""
+    return f'def double(x):\n    return {{"twice": {twice}, "count": {count}, "dims": {dims}}}\n\n\n{IN_PLACE}'
+
+
+def test_two_mistakes_in_items_of_one_result_are_both_told(weak: tuple[Lane, Exercise], tmp_path: Path) -> None:
+    """Where each result shows both, and a check that both fail ends at the first of them; or where one is not known.
+
+    Who always counts two numbers counts them wrong where rows are counted right, too: that is another mistake.
+    """
+    home = Path(shutil.copytree(weak[1].folder.parents[2], tmp_path / "course"))
+    (home / "solutions/01_basics/double/check_double.py").write_text(ITEMS)
+    (home / "solutions/01_basics/double/double.py").write_text(returns())
+    rows, length = "len(x) if x.dim() else 1", "len(x)"
+    known = (
+        f'"""You count rows.\n\ncaught by: matrix\n"""\n\n{returns(count=rows)}',
+        f'"""You take the length.\n\ncaught by: dims\nbreaks: C1, C3\n"""\n\n{returns(dims=length)}',
+    )
+    exercise = with_wrong(load_course(home).exercises[0], home, *known)
+    with open_lane([exercise], FORK) as lane:
+        told = [
+            diagnosed(lane, exercise, text)
+            for text in (
+                returns(count=rows, dims=length),
+                returns(count=rows, twice="3 * x"),
+                returns(count="2", dims=length),
+                returns(count="2", twice="3 * x"),
+            )
+        ]
+    both = "You count rows. And: You take the length."
+    assert told == [both, "You count rows.", "You take the length.", None]
+
+
 SIGNS = '''
 @check("C2", share=2)
 def check_negative(student):
@@ -558,7 +625,7 @@ def test_a_check_that_ends_otherwise_in_the_same_function_is_another_mistake(
     ],
 )
 def test_share_of_same_wrong_results(submitted: list[str], wrong: list[str], right: list[str], share: float) -> None:
-    rows = [{("check", "f", number): one for number, one in enumerate(row)} for row in (submitted, wrong, right)]
+    rows = [{("check", "f", number, ""): one for number, one in enumerate(row)} for row in (submitted, wrong, right)]
     assert share_of_same_wrong_results(*rows) == share
 
 
