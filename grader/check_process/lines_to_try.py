@@ -31,6 +31,7 @@ _PRINTED = ("signature", "raised", "kind", "shape", "dtype", "device", "values")
 
 _ON_RANKS = "(called on {} ranks at once: to see it in plain Python, start a process for each, as torchrun does)"
 _RAISED, _LOST = "raised: ", "lost: "
+_COSTS = ("performance", "memory")
 _PROGRAM, _PROBE = "run_program", "the probe `run_program`"
 _CALL_S = 1.0
 _MOST_KNOWN = 500
@@ -119,9 +120,9 @@ class Reproducer:
         """Return whether an example prints other lines for the student than for the reference.
 
         The example is that of a hidden check. Also return True if the example cannot be tried, as the student's worker
-        was lost or there is no reference.
+        was lost or there is no reference. Return False if it is advice on costs, and the student's code raised.
         """
-        if outcome.cause in ("", "load"):
+        if outcome.cause in ("", "load") or _is_advice_on_costs(check, outcome):
             return False
         lost = outcome.verdict in (Verdict.TIMED_OUT, Verdict.OVER_LIMIT) or student.record.lost is not None
         if lost or student.reference is None or not _is_python(check.try_this):
@@ -152,6 +153,14 @@ def _example_text(text: str) -> str:
     # Code on a line of its own is not broken where it is shown, and runs as it stands.
     between = "\n    " if len(text) > _SHORT and _is_python(text) else " "
     return f"{EXAMPLE_TO_TRY}{between}{text}"
+
+
+def _is_advice_on_costs(check: Check, outcome: Outcome) -> bool:
+    """Return whether an example only says where costs come from, but a crash came before any cost was measured.
+
+    Whoever reads "look for a `for`" below a RuntimeError looks for a loop that is not there.
+    """
+    return outcome.verdict is Verdict.CRASHED and check.category in _COSTS and not _is_python(check.try_this)
 
 
 def _is_python(text: str) -> bool:

@@ -12,7 +12,7 @@ from grader.course.load import rule_texts
 
 CHECKS = """
 import torch
-from grader.check import check
+from grader.check import assert_no_loop, check
 
 TRY = "double(torch.ones(2))"
 
@@ -21,6 +21,11 @@ TRY = "double(torch.ones(2))"
 def check_value(student):
     x = torch.tensor([1.0, 2.0])
     assert student.double(x).tolist() == [2.0, 4.0]
+
+
+@check("C1", category="performance", try_this="look for a `for` in your function")
+def check_costs(student):
+    assert_no_loop(student.double, (torch.ones(4),), (torch.ones(90),))
 
 
 @check("C1", try_this=TRY)
@@ -55,6 +60,16 @@ def test_none_is_named(grade: Grade) -> None:
     assert said == "expected your `double` to return something, got None (is a `return` missing?)"
     assert first(grade, "def double(x):\n    return 3\n").startswith(
         "this check stopped with an error because of what your code returned"
+    )
+
+
+def test_advice_on_costs_is_for_costs(grade: Grade) -> None:
+    """Below an exception there is no advice to look for a loop; below a loop there is."""
+    advice = "Try this: look for a `for` in your function"
+    said = message(grade("import torch\ndef double(x):\n    return x @ torch.ones(3)\n"), "costs")
+    assert "raised RuntimeError" in said and advice not in said
+    assert advice in message(
+        grade("import torch\ndef double(x):\n    return torch.stack([2 * y for y in x])\n"), "costs"
     )
 
 
