@@ -478,7 +478,8 @@ def unsteady_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
 def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
     """Yield a sentence for each group of wrong answers that behave alike although their sentences differ.
 
-    A student who makes one of these mistakes would read the sentences of all of them.
+    A check ends at the first input that shows a mistake. Unless a later input distinguishes the answers, which only a
+    diagnosis examines, a student who makes one of these mistakes reads the sentences of all of them.
     """
     seen = defaultdict[str, set[tuple[int, frozenset[tuple[str, TraceKey]]]]](set)
     groups = defaultdict[frozenset[tuple[int, frozenset[tuple[str, TraceKey]]]], list[str]](list)
@@ -495,8 +496,8 @@ def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
             reads = "both sentences" if different <= MOST else "none of their sentences"
             yield (
                 f"{Places.of(exercise).staff.as_posix()}: the wrong answers {', '.join(names)} behave alike with every "
-                f"seed, so that a student with one of these mistakes reads {reads}; merge them, or add a check that "
-                "distinguishes them"
+                "seed, up to the input at which each check ends. Unless a later input distinguishes them, a student "
+                f"with one of these mistakes reads {reads}; merge them, or add a check that distinguishes them"
             )
 
 

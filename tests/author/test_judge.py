@@ -287,8 +287,9 @@ def notes(exercise: Exercise, details: dict[str, Sequence[str]], sentence: str =
 def test_two_that_behave_alike_are_reported(exercise: Exercise) -> None:
     """The sentence names both, and what to do; of three, no sentence is read; one seed may tell two apart."""
     assert notes(exercise, {"a.py": ("yours  3", "yours  4"), "b.py": ("yours  3", "yours  4")}) == [
-        f"{FOLDER}: the wrong answers a.py, b.py behave alike with every seed, so that a student with one of these "
-        "mistakes reads both sentences; merge them, or add a check that distinguishes them"
+        f"{FOLDER}: the wrong answers a.py, b.py behave alike with every seed, up to the input at which each check "
+        "ends. Unless a later input distinguishes them, a student with one of these mistakes reads both sentences; "
+        "merge them, or add a check that distinguishes them"
     ]
     (note,) = notes(exercise, dict.fromkeys(("a.py", "b.py", "c.py"), ("yours  3",)))
     assert "reads none of their sentences" in note
