@@ -38,6 +38,8 @@ _UNSUPPORTED = """
     enter exit next await aiter array reduce_ex copy deepcopy
 """
 """What Python asks of a value by other methods than those six."""
+_COMPARING = {"eq", "ne", "lt", "le", "gt", "ge", "sub", "rsub", "abs", "array"}
+"""Those among them by which a check compares a result with a value."""
 
 
 @dataclass(frozen=True)
@@ -140,9 +142,10 @@ class Proxy:
 
 def _unsupported_method(name: str) -> Any:
     def method(self: Proxy, *_: Any) -> Any:
+        instead = "compare it by `assert_values`, which fails for such an object; or " if name in _COMPARING else ""
         raise TypeError(
-            f"a check cannot use __{name}__ of {self!r}, which lives in another process: write a probe, a function "
-            "that runs beside student code, and let it do this"
+            f"a check cannot use __{name}__ of {self!r}, which lives in another process: {instead}write a probe, a "
+            "function that runs beside student code, and let it do this"
         )
 
     return method

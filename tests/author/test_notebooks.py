@@ -1138,12 +1138,13 @@ def test_rules_have_the_order_of_the_questions() -> None:
 
 def test_settings_of_otter_that_a_check_does_not_have_are_named() -> None:
     """A seed, and what students read where a test passes or fails."""
-    config = raw("# ASSIGNMENT CONFIG\nseed:\n  variable: rng_seed\n  seed: 42")
+    config = raw("# ASSIGNMENT CONFIG\nconfig_file: otter.yaml\nseed:\n  variable: rng_seed\n  seed: 42")
     head = '""" # BEGIN TEST CONFIG\nfailure_message: Square it.\n""" # END TEST CONFIG\n'
     cells = otter_question("name: q", code("x = 2 # SOLUTION"), code(f"{head}assert x == 2"))
     made = assignment_of(notebook(config, *cells))
     assert made is not None
     assert made.notes == [
+        "otter reads settings from otter.yaml, and a draft does not: its `files:` belong into exercise.yaml",
         "otter sets the seed 42 before each cell, and nothing does so here: where student code draws, call it by "
         "`call_seeded(42, student.f, x)`; where numbers come from this seed, compare with `reference`",
         "the failure_message of q is 'Square it.': no check says it, and a hint can",
@@ -1185,3 +1186,11 @@ def test_tests_without_points_are_named() -> None:
     assert made is not None
     (note,) = made.notes
     assert note.startswith("q_2: no points, since the other tests of the question have all of them")
+
+
+def test_a_title_has_the_names_that_tests_use() -> None:
+    """Of all that a solution binds on its way."""
+    cells = otter_question("name: q", code("a = 1 # SOLUTION\nb = a + 1 # SOLUTION"), code("assert b == 2"))
+    made = assignment_of(notebook(*cells))
+    assert made is not None
+    assert made.titles() == {"test_q": "`b`"}

@@ -277,6 +277,7 @@ PATTERNS = {
     "import inspect\n\n\ndef test_f():\n    assert 'for ' not in inspect.getsource(f)\n": (
         "# TODO: student code is in another process, and `inspect` does not see it: `assert_does_not_use"
     ),
+    "def test_f():\n    y = f(1)\n    assert y.dtype == float\n": ("    assert y.dtype == float\n"),
     "import time\n\n\ndef test_f():\n    t = time.time()\n    f(1)\n    assert time.time() - t < 1\n": (
         "# TODO: seconds depend on the machine, and no check decides by them: write `assert_cpu_time_ratio`"
     ),

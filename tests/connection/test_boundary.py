@@ -172,6 +172,12 @@ def test_six_operations(student: Student) -> None:
         counter[7]
     with pytest.raises(ValueError, match="more than 10,000 items"):
         list(student.forever())
+    with pytest.raises(
+        TypeError, match="compare it by `assert_values`, which fails for such an object; or write a probe"
+    ):
+        counter == 3  # noqa: B015
+    with pytest.raises(TypeError, match="lives in another process: write a probe"), counter:
+        pass
 
 
 def test_a_layer_and_its_parameters(student: Student) -> None:

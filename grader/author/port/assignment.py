@@ -247,9 +247,9 @@ class Assignment:
             titles[test] = (f"{head}, test {number}" if counts[head] > 1 else head) if head else ""
         return titles
 
-    @staticmethod
-    def _title_of(question: Question) -> str:
-        names = ", ".join(f"`{name}`" for name in sorted(question.solved))
+    def _title_of(self, question: Question) -> str:
+        tested = question.solved & self._names_used_by_tests()
+        names = ", ".join(f"`{name}`" for name in sorted(tested or question.solved))
         return question.heading or (names if len(names) <= LONGEST_HEADING else "") or question.name
 
     def drop_tests_that_pass_always(self) -> None:

@@ -84,7 +84,7 @@ class _OtterReader:
         match otter_mark(source):
             case None if _is_configuration(source):
                 self.made.files += _files_listed(source)
-                self.made.notes += _seed_sentences(source)
+                self.made.notes += _configuration_sentences(source)
             # Students read what stands between the parts of a question, too.
             case None if is_markdown and (
                 self._part == "QUESTION" or (self._settings and (is_included or not self._part))
@@ -311,9 +311,11 @@ def _configuration_in(source: str) -> dict[str, Any]:
     return _settings_in(f"\n{rest}")
 
 
-def _seed_sentences(source: str) -> Iterator[str]:
-    """Yield a sentence on the seed that otter sets before each cell, if a cell with its configuration has one."""
+def _configuration_sentences(source: str) -> Iterator[str]:
+    """Yield sentences on what a cell with otter's configuration has and a draft does not: a seed, another file."""
     settings = _configuration_in(source)
+    if file := settings.get("config_file"):
+        yield f"otter reads settings from {file}, and a draft does not: its `files:` belong into exercise.yaml"
     places = [settings, *(settings.get(key) for key in ("seed", "generate"))]
     seed = next((one["seed"] for one in places if isinstance(one, dict) and isinstance(one.get("seed"), int)), None)
     if seed is not None:

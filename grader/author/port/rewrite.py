@@ -925,8 +925,9 @@ def _is_foreign_dtype(scope: Scope, node: ast.expr) -> bool:
 
     Examples are `np.float64`, `"int64"` and `float`.
     """
-    path = scope.source.import_path(node)
-    return isinstance(node, ast.Constant) or path in ("float", "int", "bool", "object") or path.startswith("numpy.")
+    path = scope.source.import_path(node) or ast.unparse(node)
+    of_python = ("float", "int", "bool", "complex", "object")
+    return isinstance(node, ast.Constant) or path in of_python or path.startswith("numpy.")
 
 
 def _comes_from_student(scope: Scope, node: ast.expr) -> bool:
