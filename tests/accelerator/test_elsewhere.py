@@ -238,11 +238,19 @@ for collective, other in ((dist.all_reduce, None), (lambda one, how: dist.reduce
 part, whole = torch.empty(1, dtype=torch.int64, device="cuda"), torch.full((2,), 3 + rank, device="cuda")
 dist.reduce_scatter_tensor(part, whole, dist.ReduceOp.AVG)
 assert (part.tolist(), whole.tolist()) == ([3], [3 + rank] * 2)
+from torch.distributed import _functional_collectives as functional
+assert functional.all_reduce(torch.tensor([rank + 2, -rank - 2], device="cuda"), "avg", mesh).tolist() == [2, -2]
+assert functional.reduce_scatter_tensor(whole, "avg", 0, mesh).tolist() == [3]
+if hasattr(dist, "gather_single"):
+    rows = torch.empty(4, dtype=torch.int64, device="cuda") if rank else None
+    dist.gather_single(whole, rows, dst=1)
+    assert rows is None or rows.tolist() == [3, 3, 4, 4]
 small = [torch.empty(1, device="cuda").to(torch.float8_e5m2) for _ in range(2)]
 dist.all_gather(small, torch.full((1,), rank + 1.0, device="cuda").to(torch.float8_e5m2))
 assert [one.float().item() for one in small] == [1, 2]
 for call, error, words in (
     (lambda: dist.all_reduce(part.bool(), dist.ReduceOp.AVG), TypeError, "Cannot use ReduceOp.AVG with boolean inputs"),
+    (lambda: functional.all_reduce(part, "band", mesh), ValueError, "Cannot use ReduceOp.BAND with NCCL"),
     (lambda: dist.all_reduce(part.short()), TypeError, "data type is not supported for NCCL process group: Short"),
     (lambda: dist.all_gather([torch.empty(1)] * 2, torch.ones(1, device="cuda")), ValueError, "must be CUDA and dense"),
 ):

@@ -293,11 +293,42 @@ def run_collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return (args[0], work) if returns_tensors else work
 
 
+def run_functional(func: Any, composite: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run an operator of `torch.distributed._functional_collectives` on tensors of the device.
+
+    It becomes a collective that runs by `run_collective`. In that one the reduction is in a box of C++'s that Python
+    cannot open, so it is looked at here: what NCCL lacks raises, and AVG of integers, which gloo lacks, is their sum,
+    divided.
+
+    Args:
+        func: the operator.
+        composite: the dispatch key of the operator's formula.
+        args: the positional arguments of the operator.
+        kwargs: the keyword arguments of the operator.
+    """
+    given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False))
+    word = given.get("reduce_op")
+    name = given.get("group_name")
+    # A newer PyTorch passes the group itself.
+    group = torch._C._distributed_c10d._resolve_process_group(name) if isinstance(name, str) else name
+    if word is None or nccl_of(the_machine(), group) is None:
+        return func.redispatch(composite, *args, **kwargs)
+    operation = getattr(dist.ReduceOp, word.upper(), None)
+    if operation is not None:  # PyTorch refuses other words
+        check_reduction(operation)
+    if not averages_integers(operation, _all_tensors(args[0])):
+        return func.redispatch(composite, *args, **kwargs)
+    made = func.redispatch(composite, *("sum" if argument is word else argument for argument in args), **kwargs)
+    for tensor in _all_tensors(made):
+        cast(Any, tensor)._inner.div_(group.size(), rounding_mode="trunc")
+    return made
+
+
 def _run_if_gloo_refuses(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
     """Run a collective by means of other collectives if gloo refuses it.
 
-    Return True if the collective was run, False if gloo does not refuse it. Gloo refuses `alltoall_`, and `allgather_`
-    of tensors of several shapes.
+    Return True if the collective was run, False if gloo does not refuse it. Gloo refuses `alltoall_`,
+    `gather_into_tensor_`, and `allgather_` of tensors of several shapes.
 
     Args:
         name: the name of the operator.
@@ -313,6 +344,13 @@ def _run_if_gloo_refuses(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
         for tensor, part in zip(outputs, arrived.split(gets), strict=True):
             tensor.copy_(part.view(tensor.shape))
         return True
+    if name == "gather_into_tensor_":
+        root = inner[3]
+        parts = [torch.empty_like(inputs) for _ in range(nccl.size())] if nccl.rank() == root else []
+        nccl.inside.gather([parts] if parts else [], [inputs], _gather_options(root)).wait()
+        if parts:
+            outputs.copy_(torch.stack(parts).view(outputs.shape))
+        return True
     # All processes have the same list of sizes, and come to the same decision.
     if name != "allgather_" or len({tensor.shape for tensor in outputs[0]}) < 2:
         return False
@@ -322,6 +360,12 @@ def _run_if_gloo_refuses(name: str, nccl: SimNccl, inner: list[Any]) -> bool:
     for rank, tensor in enumerate(outputs[0]):
         nccl.inside.broadcast(tensor, rank).wait()
     return True
+
+
+def _gather_options(root: int) -> Any:
+    options: Any = torch._C._distributed_c10d.GatherOptions()
+    options.rootRank = root
+    return options
 
 
 def _check_tensors(name: str, args: Any) -> None:

@@ -277,6 +277,7 @@ _WRITES: dict[str, tuple[str, ...]] = {
     "all_reduce_coalesced": ("tensors",),
     "all_gather": ("tensor_list",),
     "gather": ("gather_list",),
+    **dict.fromkeys(("gather_single", "gather_into_tensor"), ("gather_tensor",)),
     "all_to_all": ("output_tensor_list",),
     "all_to_all_single": ("output",),
     "isend": (),
