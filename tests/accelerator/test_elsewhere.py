@@ -261,6 +261,24 @@ for call, error, words in (
     else:
         raise AssertionError(words)
 
+# Context parallelism is flash attention in a ring, with the gradients of the whole.
+from torch.distributed.tensor.experimental import context_parallel
+from torch.distributed.tensor.experimental._attention import context_parallel_unshard
+heads = [torch.randn(1, 2, 16, 8, device="cuda", dtype=torch.bfloat16) for _ in range(4)]
+for one in heads:
+    dist.broadcast(one, 0)
+whole = [one.clone().requires_grad_() for one in heads[:3]]
+expected = nn.functional.scaled_dot_product_attention(*whole, is_causal=True)
+expected = [expected, *torch.autograd.grad(expected, whole, heads[3])]
+with context_parallel(mesh, buffers=heads, buffer_seq_dims=[2] * 4):
+    here = [one.clone().requires_grad_() for one in heads[:3]]
+    found = nn.functional.scaled_dot_product_attention(*here, is_causal=True)
+    assert found.shape == (1, 2, 8, 8)
+    found = [found, *torch.autograd.grad(found, here, heads[3])]
+    found = context_parallel_unshard(mesh, found, [2] * 4)
+for one, other in zip(found, expected):
+    torch.testing.assert_close(one.float(), other.float(), atol=0.05, rtol=0.05)
+
 # The older FSDP splits parameters that are views, of which some may not be changed in place.
 from torch.distributed.fsdp import CPUOffload, FullyShardedDataParallel
 plain = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 import torch
-from accelerator.modes import counted, grad_of, in_mode
+from accelerator.modes import counted, grad_of, in_mode, raises
 from torch import nn
 from torch.nn import functional
 
@@ -158,3 +158,20 @@ def test_a_dtype_has_its_rate() -> None:
     assert found == pytest.approx([full, full / 8, full / 8, full * 4], rel=1e-3)
     torch.backends.cuda.matmul.allow_tf32 = True
     assert seconds(FULL) == pytest.approx(full / 4, rel=1e-3)
+
+
+@in_mode("cuda")
+def test_products_in_another_dtype() -> None:
+    """With `out_dtype`, a product of 16-bit matrices is in float32, and is not rounded; other dtypes raise."""
+    a, b = (torch.randn(*size, device="cuda", dtype=torch.bfloat16) for size in ((4, 64), (64, 8)))
+    ones, wide = torch.ones(4, 8, device="cuda"), a.float() @ b.float()
+    product: Any = torch
+    assert torch.equal(product.mm(a, b, out_dtype=torch.float32), wide)
+    assert torch.equal(product.bmm(a[None], b[None], out_dtype=torch.float32)[0], wide)
+    torch.testing.assert_close(product.addmm(ones, a, b, out_dtype=torch.float32, beta=2), 2 + wide)
+    torch.testing.assert_close(product.baddbmm(ones[None], a[None], b[None], out_dtype=torch.float32)[0], 1 + wide)
+    for x, dtype in ((a.float(), torch.float64), (a, torch.float16)):
+        with raises(RuntimeError, "out_dtype must be the same as input dtype or fp32 for fp16/bf16 inputs"):
+            product.mm(x, x.t(), out_dtype=dtype)
+    with raises(RuntimeError, "self dtype must match either out_dtype or mat1 dtype"):
+        product.addmm(ones.double(), a, b, out_dtype=torch.float32)

@@ -309,8 +309,9 @@ def run_functional(func: Any, composite: Any, args: Any, kwargs: dict[str, Any])
     given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False))
     word = given.get("reduce_op")
     name = given.get("group_name")
+    core: Any = torch._C._distributed_c10d
     # A newer PyTorch passes the group itself.
-    group = torch._C._distributed_c10d._resolve_process_group(name) if isinstance(name, str) else name
+    group: Any = core._resolve_process_group(name) if isinstance(name, str) else name
     if word is None or nccl_of(the_machine(), group) is None:
         return func.redispatch(composite, *args, **kwargs)
     operation = getattr(dist.ReduceOp, word.upper(), None)

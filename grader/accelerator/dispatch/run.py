@@ -36,8 +36,18 @@ from grader.accelerator.sim.generator import ALWAYS_DRAW, OWNERS, cpu_state_of, 
 from grader.accelerator.sim.machine import Device, Machine, the_machine
 from grader.accelerator.sim.races import Block
 
-_FORMULAS = {"_thnn_fused_": "ops.recurrent", "batch_norm_": "ops.batch_norms", "histc": "ops.integers"}
+_FORMULAS = {
+    "_thnn_fused_": "ops.recurrent",
+    "batch_norm_": "ops.batch_norms",
+    "histc": "ops.integers",
+    **dict.fromkeys(
+        ("_flash_attention_", "_cudnn_attention_", "_scaled_dot_product_flash_attention"), "ops.flash_attention"
+    ),
+}
 """How the names of operators begin that have no kernel for the CPU, or for fewer dtypes: the module with formulas."""
+
+_OF_CPU = ("_for_cpu", "_for_cpu_backward")
+"""How the names of operators end that the CPU has in the place of CUDA's of the same facts."""
 
 # PyTorch keeps the sets of keys that are switched on or off for each thread; the guard sets both for a while.
 _Keys: Any = torch._C._ForceDispatchKeyGuard
@@ -379,7 +389,7 @@ def _cpu_kernel(func: Any, name: str) -> Any:
         name: the name of the operator.
     """
     for start, module in _FORMULAS.items():
-        if name.startswith(start):
+        if name.startswith(start) and not func.name().endswith(_OF_CPU):
             return importlib.import_module(f"grader.accelerator.{module}").KERNELS.get(name, func)
     return use_gels_driver(func) if name == "linalg_lstsq" else compute_in_float32(func, name)
 

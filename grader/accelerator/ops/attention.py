@@ -32,6 +32,11 @@ def attend(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         kwargs: the keyword arguments of the operator.
     """
     given = dict(zip(facts_of(func).names, args, strict=False)) | kwargs
+    if _uses_flash_of_dtensors(**given):
+        # DTensor has a rule for this operator, and context parallelism replaces it.
+        flash = ATEN._scaled_dot_product_flash_attention.default
+        tensors = (given["query"], given["key"], given["value"])
+        return flash(*tensors, given.get("dropout_p", 0.0), given.get("is_causal", False), scale=given.get("scale"))[0]
     if not _is_fused(**given):
         return func.decompose(*args, **kwargs)
     mask = given.get("attn_mask")
@@ -48,6 +53,27 @@ def attend(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         scale=given.get("scale"),
     )
     return out
+
+
+def _uses_flash_of_dtensors(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> bool:
+    """Return True if the tensors are DTensors, and CUDA would run flash attention of them."""
+    del scale
+    if the_machine().kind != "cuda" or not all(hasattr(one, "_local_tensor") for one in (query, key, value)):
+        return False
+    kernels: Any = importlib.import_module("grader.accelerator.ops.attention_kernels")
+    capability = the_machine().spec.capability
+    given = kernels.AttentionArguments(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa, capability)
+    return not dropout_p and bool(kernels.can_use("flash", given, warn=False))
 
 
 def _is_fused(

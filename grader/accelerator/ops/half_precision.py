@@ -24,9 +24,47 @@ def compute_in_float32(func: Any, name: str) -> Callable[..., Any]:
     """Return a function that runs an operator in float32 for arguments in half precision.
 
     It is needed where the CPU has no kernel for half precision, but a GPU has one, as for `polygamma`. For any other
-    operator, `func` itself is returned.
+    operator, `func` itself is returned. So do products with an `out_dtype`, such as `torch.mm(a, b, out_dtype=...)`,
+    which the CPU lacks for every dtype.
     """
+    if name in _PRODUCTS and func._overloadname in ("dtype", "dtype_out"):
+        return _product_with_out_dtype(name)
     return _compute_halves_in_float32(func) if name.removesuffix("_") in _ON_GPU_ALONE else func
+
+
+_PRODUCTS = ("mm", "bmm", "addmm", "baddbmm")
+
+_OUT_DTYPE = "out_dtype must be the same as input dtype or fp32 for fp16/bf16 inputs"
+
+
+def _product_with_out_dtype(name: str) -> Callable[..., Any]:
+    """Return a function that multiplies matrices, and returns the product in the dtype `out_dtype`.
+
+    The errors are those of Blas.cpp.
+
+    Args:
+        name: the name of the product, such as "mm".
+    """
+    plain: Any = getattr(torch, name)
+    count = 2 if name in ("mm", "bmm") else 3
+
+    def compute(*args: Any, out: torch.Tensor | None = None, **kwargs: Any) -> Any:
+        given, out_dtype = args[:count], args[count]
+        dtype = given[-1].dtype
+        if out_dtype != dtype and not (out_dtype is torch.float32 and dtype in _HALVES):
+            raise RuntimeError(_OUT_DTYPE)
+        if out is not None and out.dtype != out_dtype:
+            raise RuntimeError("out_dtype must be the same as the dtype of the provided out tensor")
+        if given[-2].dtype != dtype:
+            raise RuntimeError("input dtypes must be the same")
+        if count == 3 and given[0].dtype not in (out_dtype, dtype):
+            raise RuntimeError(
+                f"self dtype must match either out_dtype or {'mat1' if name == 'addmm' else 'batch1'} dtype"
+            )
+        made = plain(*(one.to(out_dtype) for one in given), **kwargs)
+        return made if out is None else out.resize_(made.shape).copy_(made)
+
+    return compute
 
 
 def _compute_halves_in_float32(func: Any) -> Callable[..., Any]:
