@@ -323,7 +323,7 @@ def diagnose(
     if not can_diagnose(graded):
         return Diagnosed(graded)
     comparison = _Comparison(graded, submission, setup, lane, known)
-    mistakes = tuple(islice(comparison.mistakes(), max(MOST_MISTAKES, len(failures_of(graded.checks)))))
+    mistakes = comparison.once(islice(comparison.mistakes(), max(MOST_MISTAKES, len(failures_of(graded.checks)))))
     behaviours = comparison.behaviours({id for mistake in mistakes for id in mistake.checks})
     return Diagnosed(replace(graded, mistakes=mistakes, behaviours=behaviours), comparison.starved)
 
@@ -404,6 +404,19 @@ class _Comparison:
         elif self._exercise.mistakes is not None and (sealed := behaviour.read_sealed(self._exercise.mistakes)):
             yield from (mistake for group in groups for mistake in self._mistakes_from_sealed(sealed, group))
 
+    def once(self, mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
+        """Return the mistakes, of which those with the same sentence about the same functions are one.
+
+        A mistake that explains some checks of one function and all of another is found for each of the two.
+        """
+        merged: dict[tuple[str, tuple[str, ...]], Mistake] = {}
+        for mistake in mistakes:
+            key = mistake.sentence, mistake.functions
+            before = merged.get(key, mistake)
+            ids = tuple(id for id in self._order if id in {*before.checks, *mistake.checks})
+            merged[key] = replace(before, checks=ids, rule=before.rule if before.rule == mistake.rule else "")
+        return tuple(merged.values())
+
     def _checks_with_same_suspect(self, group: _Ids) -> frozenset[str]:
         """Return all failing checks that have the same single suspect as these checks.
 
@@ -420,7 +433,8 @@ class _Comparison:
         rules = dict.fromkeys(self._rows[answer.caught_by].check.contract for answer in answers)
         changed = [name for answer in answers for name in self._changed_functions(answer)]
         called = self._functions_called(checks)
-        blamed = called.intersection(changed) or {*changed} or called
+        # A helper of the wrong answer, such as a loop of its own, is named only to who has a function of that name.
+        blamed = called.intersection(changed) or self._names_in(called).intersection(changed) or called or {*changed}
         ids = tuple(id for id in self._order if id in checks)
         rule = "".join(rules) if len(rules) == 1 else ""
         return Mistake(EITHER.join(sentences_of(answers)), tuple(sorted(blamed)), rule, ids)
@@ -492,7 +506,7 @@ class _Comparison:
         if told:
             called = self._functions_called(group)
             changed = {name for each in told.values() for name in each.functions}
-            functions = tuple(sorted(called & changed or changed or called))
+            functions = tuple(sorted(called & changed or self._names_in(called) & changed or called or changed))
             rules = {each.rule for each in told.values()}
             ids = tuple(id for id in self._order if id in group)
             yield Mistake(EITHER.join(told), functions, "".join(rules) if len(rules) == 1 else "", ids)
@@ -612,10 +626,14 @@ class _Comparison:
         if names.is_empty:
             return True
         called = self._functions_called(checks)
-        failing = frozenset(called.intersection(functions) or called)
-        if failing not in self._names:
-            self._names[failing] = names_in(self._files, failing)
-        return names.fits(self._names[failing])
+        return names.fits(self._names_in(called.intersection(functions) or called))
+
+    def _names_in(self, functions: Collection[str]) -> frozenset[str]:
+        """Return the names in the code of some functions of the submission, and in the code that it uses."""
+        key = frozenset(functions)
+        if key not in self._names:
+            self._names[key] = names_in(self._files, key)
+        return self._names[key]
 
     def _share_of_same_wrong_results(self, answer: Answer, checks: _Ids) -> float:
         """Return the share of a wrong answer's wrong results that the submission returns, too.

@@ -635,6 +635,49 @@ def test_another_function_that_crashes_hides_no_mistake(weak: tuple[Lane, Exerci
     assert diagnosed(*weak, text) == "You add one."
 
 
+ADDS_NOTHING = (
+    HIDDEN.replace("assert_values, check", "assert_does_not_use, assert_values, check")
+    + '''
+
+@check("C2")
+def check_own(student):
+    """Adds nothing"""
+    for function in (student.double, student.double_):
+        assert_does_not_use(function, "add_")
+        function(torch.ones(2))
+'''
+)
+
+
+def test_a_sentence_about_a_function_appears_once(weak: tuple[Lane, Exercise], tmp_path: Path) -> None:
+    """It explains a check that ends before it calls the function, and all others of the function."""
+    home = Path(shutil.copytree(weak[1].folder.parents[2], tmp_path / "course"))
+    (home / "solutions/01_basics/double/check_double.py").write_text(ADDS_NOTHING)
+    triples = "def double_(x):\n    return x.add_(2 * x)\n"
+    known = f'"""Triples.\n\ncaught by: own\nbreaks: C2, C3\n"""\n\n{RIGHT}{triples}'
+    exercise = with_wrong(load_course(home).exercises[0], home, known)
+    with open_lane([exercise], FORK) as lane:
+        (mistake,) = mistakes_of(lane, exercise, f"def double(x):\n    return x + x + x * x\n\n\n{triples}")
+    assert (mistake.sentence, mistake.functions, mistake.rule) == ("Triples.", ("double_",), "C2")
+    assert {*mistake.checks} == {"in_place", "own"}
+
+
+def test_a_helper_of_a_wrong_answer_is_named_to_who_has_it(tmp_path: Path) -> None:
+    """Others read the name of the function that the check calls."""
+    home = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    starter, staff = home / "exercises/01_basics/double/double.py", home / "solutions/01_basics/double"
+    starter.write_text(f"{starter.read_text()}\n\ndef times(x, n):\n    return n * x  # TODO\n")
+    helped = f"def times(x, n):\n    return n * x\n\n\ndef double(x):\n    return times(x, 2)\n\n\n{IN_PLACE}"
+    (staff / "double.py").write_text(f"import torch\n\n\n{helped}")
+    wrong = helped.replace("n * x", "(n + 1) * x")
+    exercise = with_wrong(load_course(home).exercises[0], home, f'"""Triples.\n\ncaught by: small\n"""\n\n{wrong}')
+    with open_lane([exercise], FORK) as lane:
+        told = [
+            mistakes_of(lane, exercise, text)[0].functions for text in (wrong, f"{RIGHT.replace('2', '3')}{IN_PLACE}")
+        ]
+    assert told == [("times",), ("double",)]
+
+
 def test_one_that_cannot_be_read_leaves_the_others(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """A file that is gone is reported by `grade verify`."""
     exercise = with_wrong(double, tmp_path, "", f'"""Good.\n\ncaught by: small\n"""\n\n{TRIPLES}')
