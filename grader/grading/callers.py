@@ -4,12 +4,14 @@ A student's function that uses a faulty one of the student's may be right itself
 might pass. It could be tried with the reference's function in that place, but student code never runs in a process with
 a reference. So the message of its check says where to look first, and a known mistake is named for it only
 where the fault of the other function is seen not to matter. Where an exception was raised before the other function
-can have been called, as the lines of its traceback say, that one is not named.
+can have been called, as the lines of its traceback say, that one is not named. Nor is it named where a diagnosis has
+seen that its fault does not matter: then to look there first would be a detour.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from grader.grading.behaviour import COSTS, is_of_written_function
@@ -17,6 +19,8 @@ from grader.intake.collect import functions_reached_in, functions_used_in
 from grader.model import GradedCheck, GradedExercise
 from grader.model.report import split_at_rule
 from grader.model.score import function_of
+
+_SENTENCE = re.compile(r"^`[^`\n]+` uses [^\n]+, which fails?, too: look there first\.$")
 
 
 class FailingCallees:
@@ -64,31 +68,38 @@ class FailingCallees:
         return sorted(name for name in callees if callees.isdisjoint(self._callees.get(name, ())))
 
 
-def with_callees_named(graded: GradedExercise, files: Mapping[str, bytes]) -> GradedExercise:
+def with_callees_named(
+    graded: GradedExercise, files: Mapping[str, bytes], harmless: Mapping[str, Collection[str]] | None = None
+) -> GradedExercise:
     """Return the exercise with messages that name the failing functions used by failing ones.
 
     A message then has "`mean` uses `total`, which fails, too: look there first."
 
     Args:
-        graded: the exercise.
+        graded: the exercise; what its messages name already is named anew.
         files: the submission's files of the exercise, by name.
+        harmless: the failing functions that are not the reason why a check fails, by the check's id; they are not
+            named. None if nothing is known of that.
     """
-    callees = FailingCallees(graded.checks, files)
-    return replace(graded, checks=tuple(_with_callees(row, callees.to_fix_first(row)) for row in graded.checks))
+    callees, known = FailingCallees(graded.checks, files), harmless or {}
+    rows = [
+        _with_callees(row, [name for name in callees.to_fix_first(row) if name not in known.get(row.check.id, ())])
+        for row in graded.checks
+    ]
+    return replace(graded, checks=tuple(rows))
 
 
 def _with_callees(row: GradedCheck, callees: list[str]) -> GradedCheck:
-    if not callees:
-        return row
-    names = " and ".join(f"`{name}`" for name in callees)
-    # The source says that it is used, and not that this call came there: the sentence claims no cause.
-    fails = "fails" if len(callees) == 1 else "fail"
-    sentence = f"`{function_of(row)}` uses {names}, which {fails}, too: look there first."
     story, rest = split_at_rule(row.outcome.message, row.check.contract)
-    if sentence in story:  # it was inconclusive before, and has its message already
-        return row
-    message = "\n".join(filter(None, [story, sentence, rest]))
-    return replace(row, outcome=replace(row.outcome, message=message))
+    # It has one if it was inconclusive before, or is diagnosed now.
+    lines = [line for line in story.split("\n") if not _SENTENCE.match(line)]
+    if callees:
+        names = " and ".join(f"`{name}`" for name in callees)
+        # The source says that it is used, and not that this call came there: the sentence claims no cause.
+        fails = "fails" if len(callees) == 1 else "fail"
+        lines.append(f"`{function_of(row)}` uses {names}, which {fails}, too: look there first.")
+    message = "\n".join(filter(None, ["\n".join(lines), rest]))
+    return row if message == row.outcome.message else replace(row, outcome=replace(row.outcome, message=message))
 
 
 def _has_failing_function(row: GradedCheck) -> bool:

@@ -52,7 +52,7 @@ from grader.grading.behaviour import (
     suspects_of,
     traces_of,
 )
-from grader.grading.callers import FailingCallees
+from grader.grading.callers import FailingCallees, with_callees_named
 from grader.grading.store import Keys, Store, digest_of, machine_digest
 from grader.intake.code import functions_used
 from grader.intake.collect import names_in
@@ -307,7 +307,8 @@ def diagnose(
 
     A known mistake is a wrong answer of the course with a sentence such as "You use `view`; use `reshape`.". If the
     submission fails as this answer does, the student reads the sentence. A function that fails like no wrong answer
-    gets a digest of its failures, by which submissions are grouped.
+    gets a digest of its failures, by which submissions are grouped. The message of a check no longer sends the student
+    to a function whose fault is seen not to matter there.
 
     Args:
         graded: the exercise after grading.
@@ -324,6 +325,8 @@ def diagnose(
         return Diagnosed(graded)
     comparison = _Comparison(graded, submission, setup, lane, known)
     mistakes = comparison.once(islice(comparison.mistakes(), max(MOST_MISTAKES, len(failures_of(graded.checks)))))
+    if comparison.harmless:
+        graded = with_callees_named(graded, submission.of(graded.exercise).files, comparison.harmless)
     behaviours = comparison.behaviours({id for mistake in mistakes for id in mistake.checks})
     return Diagnosed(replace(graded, mistakes=mistakes, behaviours=behaviours), comparison.starved)
 
@@ -346,12 +349,15 @@ class _Comparison:
 
     Attributes:
         starved: True if a run of the submission or of a wrong answer was starved of a core.
+        harmless: the faulty functions that are seen not to make a check fail although the function under test uses
+            them, by the check's id. `mistakes` fills it.
     """
 
     def __init__(
         self, graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: KnownMistakes
     ) -> None:
         self.starved = False
+        self.harmless: dict[str, frozenset[str]] = {}
         self._graded = graded
         self._exercise = graded.exercise
         self._files = submission.of(graded.exercise).files
@@ -468,7 +474,11 @@ class _Comparison:
                 if len(parts[answer]) == most
             }
             alone = [answer for answer, share in agree.items() if share and share == max(agree.values())]
-            callees = self._callees_possibly_at_fault(group, parts)
+            spared = {name: self._checks_spared_by(name, group, parts) for name in self._callees_of(group)}
+            for id in group:
+                if harmless := frozenset(name for name, ids in spared.items() if id in ids):
+                    self.harmless[id] = harmless
+            callees = frozenset(name for name, ids in spared.items() if not group <= ids)
             if callees:
                 alone = [answer for answer in alone if self._explains_callees(parts[answer], callees)]
             if not alone and not callees:
@@ -523,23 +533,13 @@ class _Comparison:
         rows = [self._rows[id] for id in group if id not in self._costs] or [self._rows[id] for id in group]
         return frozenset(name for row in rows for name in self._callees.callees_of(row))
 
-    def _callees_possibly_at_fault(self, group: _Ids, parts: _Alike) -> frozenset[str]:
-        """Return the faulty functions called in some checks that may be why these checks fail.
+    def _checks_spared_by(self, callee: str, group: _Ids, parts: _Alike) -> frozenset[str]:
+        """Return the checks that a faulty callee certainly does not make fail.
 
-        They are the functions that `_callees_of` returns, without those that certainly do no harm; see `_is_harmless`.
-
-        Args:
-            group: the ids of the failing checks of one function.
-            parts: for each wrong answer, the failing checks that it explains.
-        """
-        return frozenset(name for name in self._callees_of(group) if not self._is_harmless(name, group, parts))
-
-    def _is_harmless(self, callee: str, group: _Ids, parts: _Alike) -> bool:
-        """Return whether a faulty callee certainly does not make these checks fail.
-
-        That is so if the reference's function uses the callee, too, and these checks pass for the known wrong answers
-        in which the callee fails as it does in the submission and the callers are right. At least one such wrong answer
-        is needed.
+        If `mean` calls `total`, which returns another dtype, the check of the numbers of `mean` is such a check if a
+        right `mean` with the same fault in `total` passes it. This is known if the reference's function uses the
+        callee, too: such checks pass for the known wrong answers in which the callee fails as it does in the submission
+        and the callers are right. At least one such wrong answer is needed.
 
         Args:
             callee: the name of the faulty function.
@@ -548,7 +548,7 @@ class _Comparison:
         """
         callers = {function_of(self._rows[id]) for id in group}
         if self._exercise.reference is None or not all(callee in self._used_by_reference(name) for name in callers):
-            return False
+            return frozenset()
         failures = failures_by_function(self._graded.checks).get(callee, frozenset())
         alike = [
             answer
@@ -558,7 +558,7 @@ class _Comparison:
         alike = [answer for answer in alike if self._share_of_same_wrong_results(answer, failures)] if failures else []
         ends = [self._known.traces(self._lane, answer, self._exercise, SEEDS[0], group) for answer in alike]
         self.starved |= any(starved for _, starved in ends)
-        return bool(ends) and all(trace.passed_or_not_run for traces, _ in ends for trace in traces.values())
+        return frozenset(id for id in group if ends and all(traces[id].passed_or_not_run for traces, _ in ends))
 
     def _used_by_reference(self, function: str) -> set[str]:
         assert self._exercise.reference is not None

@@ -20,7 +20,7 @@ from grader.intake.collect import names_in
 from grader.model import Check, Course, Exercise, Submission
 from grader.model.messages import CheckSelection
 from grader.model.progress import Progress
-from grader.model.report import ExerciseFiles, Mistake
+from grader.model.report import ExerciseFiles, GradedExercise, Mistake
 from grader.runner.lane import JobResult, Lane
 
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
@@ -800,6 +800,31 @@ def test_a_fault_that_leaves_the_user_right_hides_no_mistake_of_its_own(
         double, tmp_path, CALLS_FLOAT, FIVES_IN_PLACE
     )  # here nothing shows what `double_` makes of it
     assert diagnosed(fork_lane, exercise, text) == "You call `float`."
+
+
+def test_nobody_is_sent_to_a_function_whose_fault_does_not_matter(
+    double: Exercise, fork_lane: Lane, tmp_path: Path
+) -> None:
+    """It is named until a known wrong answer with the same fault shows that a right user of it passes."""
+    by_itself = FLOATS + BY_DOUBLE.replace("double(x)", "2.5 * double(x)")
+    using = using_double(double, tmp_path)
+    for one, known, text, said in (
+        (using, CALLS_FLOAT.replace(IN_PLACE, BY_DOUBLE), by_itself, []),
+        (double, CALLS_FLOAT, by_itself, ["in_place"]),  # nothing shows what a right `double_` makes of it
+        (using, TWO[0].replace(IN_PLACE, BY_DOUBLE), WRONG + BY_DOUBLE, ["in_place"]),
+    ):
+        exercise = with_wrong(one, tmp_path, known, FIVES_IN_PLACE)
+        submission = submission_of(exercise, text)
+        graded = grade_one(exercise, submission, fork_lane)
+        assert checks_that_say(LOOK_FIRST, graded) == ["in_place"]
+        after = diagnose(graded, submission, FORK, fork_lane, KnownMistakes(FORK)).graded
+        assert checks_that_say(LOOK_FIRST, after) == said
+        assert checks_that_say("C3  `double_(x)` doubles x in place and returns x.", after) == ["in_place"]
+
+
+def checks_that_say(sentence: str, graded: GradedExercise) -> list[str]:
+    """The ids of the checks whose message has a line."""
+    return [row.check.id for row in graded.checks if sentence in row.outcome.message.split("\n")]
 
 
 @pytest.mark.parametrize(
