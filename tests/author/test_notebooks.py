@@ -1194,3 +1194,23 @@ def test_a_title_has_the_names_that_tests_use() -> None:
     made = assignment_of(notebook(*cells))
     assert made is not None
     assert made.titles() == {"test_q": "`b`"}
+
+
+def test_statements_that_share_a_line() -> None:
+    """As notebooks have them: each is a statement of its own, with the mark of its line."""
+    given = code("import math; import numpy as np\nu = np.ones(2); print(u)")
+    cells = otter_question("name: q", code("x = 2; y = (\n    3); z = 4 # SOLUTION"), code("a = x; assert a + y == 5"))
+    made = assignment_of(notebook(given, *cells))
+    assert made is not None
+    assert made.solved == {"x", "y", "z"}
+    assert "x = 2\n\ny = (\n    3)\n" in made.reference()
+    draft = draft_of(notebook(given, *cells))
+    assert "    assert a + student.y == 5\n" in draft.shown
+    assert "import math" in draft.reference and "x = None  # TODO\ny = None  # TODO\n" in draft.starter
+
+
+def test_a_notebook_without_the_solution_that_its_tests_use() -> None:
+    """What is missing is named, and where to write it."""
+    tests = code("assert u1 == 2 and u2 > len([])", grade=True, solution=False, grade_id="t", points=1)
+    with pytest.raises(CourseError, match="no solution in the notebook binds u1, u2, which its tests use: write it"):
+        assignment_of(notebook(code("k = 3"), tests))

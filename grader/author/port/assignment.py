@@ -25,7 +25,14 @@ from grader.author.port.cells import (
 from grader.author.port.frames import PICTURES
 from grader.author.port.rewrite import is_seed_call, loaded_variables
 from grader.author.port.seeds import Seeds
-from grader.author.port.text import Edits, TopStatement, missing_packages, statements_needed, top_statements
+from grader.author.port.text import (
+    Edits,
+    TopStatement,
+    missing_packages,
+    one_statement_per_line,
+    statements_needed,
+    top_statements,
+)
 from grader.course.answers import undefined_and_defined_names
 from grader.intake.cells import python_of
 from grader.lint.asserts import asserting_functions
@@ -205,7 +212,7 @@ class Assignment:
             is_hidden: True if students do not see it.
             cell: the number of the cell in which it stands with others; None if it stands alone.
         """
-        plain = re.sub(r"\W", "_", name) or "cell"
+        plain, source = re.sub(r"\W", "_", name) or "cell", one_statement_per_line(source)
         number = 1
         while (key := f"test_{plain}" + (f"_{number}" if number > 1 else "")) in self.tests:
             number += 1
@@ -376,6 +383,12 @@ class Assignment:
                 f"a cell below {', '.join(names)} changes `{each}`, and checks see its last value: give the later one "
                 "another name, or write a function for each step"
             )
+
+    def unsolved_names(self) -> list[str]:
+        """Return the names that tests use and that no cell binds, if no test uses a name of the solution."""
+        used = self._names_used_by_tests()
+        bound = {name for item in self._items() for name in item.binds} | {*vars(builtins)}
+        return [] if used & self._students_names() else sorted(used - bound)
 
     def _items(self) -> list[TopStatement]:
         # A parameter that is called as a variable of the notebook does not need that.

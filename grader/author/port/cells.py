@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from grader.author.port.text import TopStatement, top_statements
+from grader.author.port.text import TopStatement, one_statement_per_line, top_statements
 from grader.lint.scope import Function, imported_names
 
 _REGION = re.compile(r"\s*#+ *(BEGIN|END) SOLUTION\b")
@@ -36,6 +36,7 @@ class SolutionCell:
     """
 
     def __init__(self, source: str) -> None:
+        source = one_statement_per_line(source)
         lines, marked = [], []
         inside = False
         for line in source.split("\n"):

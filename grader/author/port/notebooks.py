@@ -54,6 +54,11 @@ def assignment_of(text: str) -> Assignment | None:
         raise CourseError(
             "; ".join([f"the notebook of {made.kind} has no cells with tests", *made.autotests, *by_hand])
         )
+    if names := made.unsolved_names():
+        raise CourseError(
+            f"no solution in the notebook binds {', '.join(names)}, which its tests use: write it into a cell of the "
+            f"solution, marked as {made.kind} has it"
+        )
     made.drop_tests_that_pass_always()
     made.move_imports_of_figures()
     made.notes = [

@@ -50,6 +50,10 @@ class Edits:
         """Replace a node by new source."""
         self._edits.append((self.start(node), self.end(node), new))
 
+    def replace_between(self, first: _Node, second: _Node, new: str) -> None:
+        """Replace what stands between two nodes."""
+        self._edits.append((self.end(first), self.start(second), new))
+
     def insert(self, place: int, new: str) -> None:
         """Insert source at an offset in bytes."""
         self._edits.append((place, place, new))
@@ -148,6 +152,9 @@ def indent_block(block: str, columns: int) -> str:
     return "".join(lines)
 
 
+_MARKED = re.compile(r" *# SOLUTION(?: NO PROMPT)?(?=[ \t]*$)", re.MULTILINE)
+
+
 @dataclass(frozen=True)
 class TopStatement:
     """A statement at the top of a file, with the comments above it.
@@ -172,6 +179,22 @@ class TopStatement:
         return getattr(self.node, "name", "")
 
 
+def one_statement_per_line(text: str) -> str:
+    """Return a file in which no two statements at its top share a line: `a = 1; b = 2` becomes two lines.
+
+    If the line ends with the mark `# SOLUTION`, so does each of the new ones.
+    """
+    body = ast.parse(text).body
+    pairs = [(one, two) for one, two in itertools.pairwise(body) if two.lineno == one.end_lineno]
+    if not pairs:
+        return text
+    edits, lines = Edits(text), lines_of(text)
+    for one, two in pairs:
+        mark = _MARKED.search(lines[(two.end_lineno or 0) - 1])
+        edits.replace_between(one, two, f"{mark[0] if mark else ''}\n")
+    return edits.result()
+
+
 def top_statements(text: str, *, with_parameters: bool = True) -> list[TopStatement]:
     """Return all statements at the top of a file, each with a syntax tree of its own.
 
@@ -179,6 +202,7 @@ def top_statements(text: str, *, with_parameters: bool = True) -> list[TopStatem
         text: the text of the file.
         with_parameters: True if a function's parameters count among the names that it uses, since they may be fixtures.
     """
+    text = one_statement_per_line(text)
     lines = lines_of(text)
     items, last = [], 0
     for whole in ast.parse(text).body:
