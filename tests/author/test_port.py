@@ -436,6 +436,16 @@ def test_drafting_again_keeps_what_was_edited(type_grade: WarmGrade, home: Path,
     assert (staff / "third.py").is_file()
 
 
+def test_comments_of_a_solution_are_not_left_to_do(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
+    """They are the author's own, and those of a starter are for students."""
+    (tmp_path / "test_it.py").write_text("from solution import f\n\n\ndef test_a():\n    assert f(1) == 2\n")
+    (tmp_path / "sol.py").write_text("def f(x):\n    # TODO: a faster way\n    return x + 1\n")
+    typed = ("new", "02_more/third", "--from", "../test_it.py", "--reference", "../sol.py")
+    ran = type_grade(*typed, cwd=home)
+    assert "third/third.py:3: write the task" in ran.stdout, ran.stderr
+    assert "a faster way" not in ran.stdout
+
+
 def test_imports_inside_of_tests_are_of_student_code() -> None:
     """A course may import in each test, and may call its module `code`, as a module of Python is called."""
     reference = "import numpy as np\n\n\ndef add(x, y):\n    return x + y\n"

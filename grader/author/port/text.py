@@ -51,7 +51,13 @@ class Edits:
         self._edits.append((self.start(node), self.end(node), new))
 
     def replace_between(self, first: _Node, second: _Node, new: str) -> None:
-        """Replace what stands between two nodes."""
+        """Replace what stands between two nodes.
+
+        Args:
+            first: the node before it.
+            second: the node behind it.
+            new: the new source.
+        """
         self._edits.append((self.end(first), self.start(second), new))
 
     def insert(self, place: int, new: str) -> None:

@@ -84,16 +84,20 @@ def lines_with_titles(text: str, titles: Collection[str]) -> Iterator[int]:
     yield from (number for number, line in enumerate(text.split("\n"), 1) if line.strip() in made)
 
 
-def todos_of(text: str) -> Iterator[tuple[int, str]]:
+def todos_of(text: str, *, with_comments: bool = True) -> Iterator[tuple[int, str]]:
     """Yield the line number and the text of each TODO in a file.
 
     "# TODO: draw this from a generator" in the first line is `(1, "draw this from a generator")`.
+
+    Args:
+        text: the text of the file.
+        with_comments: True if comments count, as in check files; those of a starter are for students.
     """
     todos: dict[int, str] = {}
     last = 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         row, words = token.start[0], token.string
-        if token.type == tokenize.COMMENT and words.startswith("# TODO: "):
+        if with_comments and token.type == tokenize.COMMENT and words.startswith("# TODO: "):
             todos[row] = words.removeprefix("# TODO: ")
             last = row
         elif token.type == tokenize.COMMENT and words.startswith("#   ") and last in todos:
