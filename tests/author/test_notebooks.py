@@ -1214,3 +1214,26 @@ def test_a_notebook_without_the_solution_that_its_tests_use() -> None:
     tests = code("assert u1 == 2 and u2 > len([])", grade=True, solution=False, grade_id="t", points=1)
     with pytest.raises(CourseError, match="no solution in the notebook binds u1, u2, which its tests use: write it"):
         assignment_of(notebook(code("k = 3"), tests))
+
+
+def test_points_in_the_last_line_are_those_of_parts() -> None:
+    """Each condition that adds points is a check; where the parts are unclear, the test stays, with a TODO."""
+    hidden = "n = 0\ny = f(2)\nif y == 2:\n    n += 0.75 / 3\nif f(3) == 3:\n    n += 0.5\nn"
+    made = assignment_of(notebook(*nbgrader_cells("def f(x):\n    return x", f"assert f(1) == 1@{hidden}", points=1)))
+    assert made is not None
+    assert made.tests == {
+        "test_t0": "assert f(1) == 1\n",
+        "test_t0_hidden": "y = f(2)\nassert y == 2",
+        "test_t0_hidden_2": "y = f(2)\nassert f(3) == 3",
+    }
+    assert made.points == {
+        "test_t0": Fraction(1, 4),
+        "test_t0_hidden": Fraction(1, 4),
+        "test_t0_hidden_2": Fraction(1, 2),
+    }
+    assert made.hidden == {"test_t0_hidden", "test_t0_hidden_2"}
+    unclear = "n = 0\nif f(1) == 1:\n    n = 1\nelse:\n    n = 0.5\nn"
+    draft = draft_of(notebook(*nbgrader_cells("def f(x):\n    return x", f"assert f(1) == 1@{unclear}")))
+    todos = [todo for _, todo in todos_of(draft.hidden)]
+    assert any(todo.startswith("nbgrader takes the number in the last line as the points") for todo in todos)
+    assert draft.counts == (1, 1, 0)

@@ -90,6 +90,7 @@ class Assignment:
             its tests.
         hidden: the names of the tests that students do not see.
         not_shown: the names of the tests that compare with a value which the notebook does not show.
+        ends_with_points: the names of the tests whose last line is the number of points that nbgrader takes.
         guessed: the names of the tests that assert a condition whose value the notebook does not show.
         files: the data files and folders that it lists.
         notes: sentences on what a person has to do, or decide.
@@ -108,6 +109,7 @@ class Assignment:
     points: dict[str, Fraction] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
     not_shown: set[str] = field(default_factory=set)
+    ends_with_points: set[str] = field(default_factory=set)
     guessed: set[str] = field(default_factory=set)
     files: list[str] = field(default_factory=list)
     _given: list[str] = field(default_factory=list)
@@ -302,7 +304,7 @@ class Assignment:
         whole = self._tests_with_earlier_statements({name for item in items for name in item.binds})
         for name, source in whole.items():
             used = _names_used(_as_function(name, source))
-            if name not in asserting and name not in self.not_shown:
+            if name not in asserting and name not in self.not_shown | self.ends_with_points:
                 reasons[name] = "asserts nothing"
             elif students and not used & (students | _ALL_NAMES):
                 reasons[name] = "looks at nothing that students write"

@@ -61,6 +61,9 @@ _NOT_SHOWN = (
     "# TODO: the notebook shows no value for the line at the end, since its cells were not run: assert what it "
     "returns, or run them and draft again with --again\n"
 )
+_IS_POINTS = (
+    "# TODO: nbgrader takes the number in the last line as the points: write a check for each part, with its `share`\n"
+)
 _NOTHING_IS_SHOWN = "# TODO: students see no check here: write at least one, such as an example of the task\n"
 _NOTHING_IS_HIDDEN = (
     "# TODO: students see all checks here: write at least one hidden check, such as a comparison with `reference` on "
@@ -195,7 +198,8 @@ class Port:
         )
         helpers = [f"{HELPERS}{word}" for word in WORDS]
         self._has_points = bool(points)
-        self._not_shown = notebook.not_shown if notebook else set[str]()
+        self._without_asserts = dict.fromkeys(notebook.not_shown, _NOT_SHOWN) if notebook else {}
+        self._without_asserts |= dict.fromkeys(notebook.ends_with_points, _IS_POINTS) if notebook else {}
         self._points = {test: (points or {}).get(test, Fraction(1)) for test in plain.tests}
         items = filter(None, map(plain.rewrite_for_checks, plain.items))
         whole = without_leftovers(with_helpers("\n\n".join([*helpers, *items])))
@@ -409,7 +413,7 @@ class Port:
             example = example if comment and self._without_input.keys() >= {*own} else ""
             rule = _with_rule(text, self._rules[name], self._share(name), example)
             looks = bool(own) or "student" in self._plain.needs[name]
-            nothing = _NOT_SHOWN if name in self._not_shown else _ASSERTS_NOTHING
+            nothing = self._without_asserts.get(name, _ASSERTS_NOTHING)
             missing = _LOOKS_AT_NOTHING if not looks else nothing if name not in self._asserting else ""
             items += top_statements("".join([missing, comment * (not example), rule]))
         wanted = [*autouse, *map(self._plain.name_in_checks, tests)]

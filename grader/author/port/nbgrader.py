@@ -88,9 +88,56 @@ def _add_test_cell(made: Assignment, marks: Mapping[str, Any], code: str, number
     if len(parts) > 1:
         visible, hidden = parts.values()
         parts[f"{name}_hidden"] = _visible_setup(visible, hidden) + hidden
+    credits = {part: _partial_credit(test) for part, test in parts.items()}
+    divided = sum((share for each in credits.values() for _, share in each or ()), Fraction(0))
+    others = [part for part, each in credits.items() if not each]
     for part, test in parts.items():
-        own = points / len(parts) if points is not None else None
-        made.add_test(part, test, own, is_hidden=part != name, cell=number)
+        for code_of_part, share in credits[part] or ():
+            made.add_test(part, code_of_part, share, is_hidden=part != name, cell=number)
+        if part in others:
+            own = max(Fraction(0), points - divided) / len(others) if points is not None else None
+            key = made.add_test(part, test, own, is_hidden=part != name, cell=number)
+            made.ends_with_points |= {key} if credits[part] is not None else set()
+
+
+def _partial_credit(test: str) -> list[tuple[str, Fraction]] | None:
+    """Return the parts of a test for each of which nbgrader adds points, each with them.
+
+    If the last line of a test is a number, nbgrader takes it as the points. `n = 0`, `if x > 0:` with `n += 2`, and `n`
+    have the part `("assert x > 0", 2)`. Return None if the last line has no points, and [] if the parts are unclear.
+    """
+    match ast.parse(test).body:
+        case [*before, ast.Expr(value=ast.Name(id=total))]:
+            pass
+        case [*_, ast.Expr(value=ast.BinOp() | ast.UnaryOp() | ast.IfExp())]:
+            return []
+        case _:
+            return None
+    setup, parts = list[str](), list[tuple[str, Fraction]]()
+    for node in before:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=0)) if name == total:
+                continue
+            case ast.If(
+                test=condition, body=[ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=value)], orelse=[]
+            ) if name == total and (share := _number_in(value)) is not None:
+                parts.append(("\n".join([*setup, f"assert {ast.unparse(condition)}"]), share))
+            case _ if any(isinstance(one, ast.Name) and one.id == total for one in ast.walk(node)):
+                return []
+            case _:
+                setup.append(ast.unparse(node))
+    return parts
+
+
+def _number_in(node: ast.expr) -> Fraction | None:
+    """Return the number of an expression such as `0.75 / 4`; None if it has anything but numbers."""
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return number_of(value)
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            one, two = _number_in(left), _number_in(right)
+            return one / two if one is not None and two else None
+    return None
 
 
 def _visible_setup(visible: str, hidden: str) -> str:
