@@ -31,7 +31,7 @@ from pathlib import Path
 import click
 from mutants import judged, mutants_of
 
-from grader.author.cases import Case
+from grader.author.cases import AnswerRun
 from grader.course.answers import Answer, read_answer
 from grader.course.layout import find_course
 from grader.course.load import find_exercises, load_course
@@ -75,7 +75,7 @@ class Bench:
         plan = RunPlan(
             self.course, [self.exercise], replace(self.setup, seed=seed), runs_untouched=True, with_tries=False
         )
-        submission = Case(self.exercise, "mutant", answer, seed).submission()
+        submission = AnswerRun(self.exercise, "mutant", answer, seed).submission()
         graded = grade_exercise(Work(plan, self.exercise, submission), self.lane, None).graded
         if is_inconclusive(graded):
             graded = grade_exercise(Work(plan, self.exercise, submission, graded), self.lane, None).graded
@@ -90,7 +90,7 @@ class Bench:
 
     def diagnosis(self, graded: GradedExercise, answer: Answer, *, learning: bool) -> str | None:
         """Return the sentences of a submission's diagnosis, or None."""
-        submission = Case(self.exercise, "mutant", answer, SEED).submission()
+        submission = AnswerRun(self.exercise, "mutant", answer, SEED).submission()
         started = time.monotonic()
         mistakes = diagnose(graded, submission, self.setup, self.lane, self.known).graded.mistakes
         self.tally.seconds["learning" if learning else "diagnosing"] += time.monotonic() - started

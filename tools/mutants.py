@@ -21,7 +21,7 @@ from pathlib import Path
 import click
 import yaml
 
-from grader.author.cases import Case
+from grader.author.cases import AnswerRun
 from grader.course.answers import Answer
 from grader.course.layout import find_course
 from grader.course.load import find_exercises, load_course
@@ -210,7 +210,7 @@ def fate_of(course: Course, setup: Setup, lanes: Runtime, exercise: Exercise, mu
     assert exercise.reference is not None
     answer = Answer(exercise.reference, mutant.source.encode(), "", "")
     for seed in range(seeds):
-        *_, last = schedule([Case(exercise, "mutant", answer, seed).work(course, setup)], lanes)
+        *_, last = schedule([AnswerRun(exercise, "mutant", answer, seed).work(course, setup)], lanes)
         graded = last.graded
         if any(row.outcome.verdict is Verdict.BROKEN for row in graded.checks):
             return "broken"

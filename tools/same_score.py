@@ -25,7 +25,7 @@ from typing import Any
 
 from speed_verdicts import busy, far_loads, read
 
-from grader.author.cases import Case
+from grader.author.cases import AnswerRun
 from grader.course.answers import read_answer
 from grader.course.layout import find_course
 from grader.course.load import find_exercises, load_course
@@ -65,16 +65,16 @@ def run(path: Path, names: list[str], options: argparse.Namespace) -> None:
             print(f"round {number + 1} of {options.times}", flush=True)
 
 
-def cases_of(exercise: Exercise, seeds: int) -> Iterator[Case]:
+def cases_of(exercise: Exercise, seeds: int) -> Iterator[AnswerRun]:
     """Yield every program of an exercise with every seed."""
     files = {"starter": [exercise.starter], "reference": [exercise.reference] if exercise.reference else []}
     files |= {"right": list(exercise.right), "wrong": list(exercise.wrong)}
     for seed in range(seeds):
         for kind, paths in files.items():
-            yield from (Case(exercise, kind, read_answer(exercise, path), seed) for path in paths)
+            yield from (AnswerRun(exercise, kind, read_answer(exercise, path), seed) for path in paths)
 
 
-def graded(course: Course, case: Case, lanes: Runtime, *, once_lost: bool = False) -> dict[str, Any]:
+def graded(course: Course, case: AnswerRun, lanes: Runtime, *, once_lost: bool = False) -> dict[str, Any]:
     """Grade a case, and return its score and the checks that lose points; with `once_lost` stop at the first loss."""
     setup = Setup(Start.FORK, seed=case.seed)
     plan = RunPlan(course, [case.exercise], setup, runs_untouched=True, stops=once_lost)

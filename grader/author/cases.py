@@ -97,7 +97,7 @@ CONSTANT_BEGINS = "every function gives "
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class AnswerRun:
     """One answer that is run with one seed.
 
     Attributes:
@@ -106,7 +106,7 @@ class Case:
         answer: the file.
         seed: the seed of the run.
         busy: True if all cores are kept busy meanwhile.
-        gives: the name of what an unusual answer returns: a key of `UNUSUAL`.
+        unusual_result: the name of what an unusual answer returns: a key of `UNUSUAL`.
         function: the function of an unusual answer that returns it.
     """
 
@@ -115,7 +115,7 @@ class Case:
     answer: Answer
     seed: int
     busy: bool = False
-    gives: str = ""
+    unusual_result: str = ""
     function: str = ""
 
     def submission(self) -> Submission:
@@ -190,7 +190,7 @@ def _generated_names(exercise: Exercise) -> Iterator[str]:
 
 def cases_of(
     exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str], only: Collection[str] = ()
-) -> list[Case]:
+) -> list[AnswerRun]:
     """Return all runs, called cases, that are needed to verify an exercise.
 
     A case is one answer that is run with one seed. The list is empty if the reference is not valid Python.
@@ -210,7 +210,7 @@ def cases_of(
         known = [*_right_cases(exercise, seeds, problems, only), *_wrong_cases(exercise, checks, seeds, problems, only)]
         generated = [*unusual_cases(exercise, [] if only else problems), *constant_cases(exercise)]
         return known + [
-            case for case in generated if not only or not {case.gives, case.answer.path.name}.isdisjoint(only)
+            case for case in generated if not only or not {case.unusual_result, case.answer.path.name}.isdisjoint(only)
         ]
     except CourseError as error:
         problems += [f"{staff}/{problem}" for problem in error.problems]
@@ -227,7 +227,7 @@ def _is_chosen(path: Path, only: Collection[str]) -> bool:
     return not only or path.name.removesuffix(".py") in only
 
 
-def _right_cases(exercise: Exercise, seeds: int, problems: list[str], only: Collection[str]) -> Iterator[Case]:
+def _right_cases(exercise: Exercise, seeds: int, problems: list[str], only: Collection[str]) -> Iterator[AnswerRun]:
     """Yield the cases of the starter and of the right answers, the reference among them.
 
     The starter has one case. The reference and each other right answer have a case for each seed. A sentence is added
@@ -240,7 +240,7 @@ def _right_cases(exercise: Exercise, seeds: int, problems: list[str], only: Coll
         only: the names of the answers that are run; if it is empty, all are run.
     """
     if exercise.starter.is_file() and (not only or "starter" in only):
-        yield Case(exercise, "starter", read_answer(exercise, exercise.starter), 0)
+        yield AnswerRun(exercise, "starter", read_answer(exercise, exercise.starter), 0)
     if not exercise.right and not only:
         where = Places.of(exercise).right_entries.as_posix()
         problems.append(f"{where}: there is no other right answer; write at least 1")
@@ -252,7 +252,7 @@ def _right_cases(exercise: Exercise, seeds: int, problems: list[str], only: Coll
 
 def _wrong_cases(
     exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str], only: Collection[str]
-) -> Iterator[Case]:
+) -> Iterator[AnswerRun]:
     """Yield the runs, called cases, of all wrong answers of an exercise.
 
     A case is one answer that is run with one seed. An answer that cannot be read, or whose docstring is incomplete, has
@@ -292,7 +292,7 @@ def _wrong_cases(
             yield from _cases_for_seeds(exercise, "wrong", answer, min(seeds, _WRONG_SEEDS))
 
 
-def _cases_for_seeds(exercise: Exercise, kind: str, answer: Answer, count: int) -> Iterator[Case]:
+def _cases_for_seeds(exercise: Exercise, kind: str, answer: Answer, count: int) -> Iterator[AnswerRun]:
     """Yield a case of an answer for each seed.
 
     The cases of the second half of the seeds, such as seeds 10 to 19 of 20, are run while all cores are kept busy.
@@ -303,10 +303,10 @@ def _cases_for_seeds(exercise: Exercise, kind: str, answer: Answer, count: int) 
         answer: the answer.
         count: the number of seeds.
     """
-    return (Case(exercise, kind, answer, seed, seed >= (count + 1) // 2) for seed in range(count))
+    return (AnswerRun(exercise, kind, answer, seed, seed >= (count + 1) // 2) for seed in range(count))
 
 
-def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
+def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[AnswerRun]:
     """Yield cases in which one function returns something unusual, such as None.
 
     No check may break with such an answer, and hardly any of them may get full marks. Each function that a rule names
@@ -333,10 +333,10 @@ def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
                 f"{text}\n\n{template.replace('@name@', name).replace('@gives@', expression).replace('@sizes@', sizes)}"
             )
             answer = Answer(exercise.reference.with_name(f"{name} gives {gives}"), source.encode(), "", "", fine=fine)
-            yield Case(exercise, "unusual", answer, 0, gives=gives, function=name)
+            yield AnswerRun(exercise, "unusual", answer, 0, unusual_result=gives, function=name)
 
 
-def constant_cases(exercise: Exercise) -> Iterator[Case]:
+def constant_cases(exercise: Exercise) -> Iterator[AnswerRun]:
     """Yield cases whose functions all return the same constant, or all raise the same error.
 
     None of these answers may earn a point. The functions are those that a rule names.
@@ -345,7 +345,7 @@ def constant_cases(exercise: Exercise) -> Iterator[Case]:
     for gives, statement in CONSTANTS.items() if names else ():
         source = "\n\n".join(f"def {name}(*args, **named):\n    {statement}\n" for name in names)
         path = exercise.folder / f"{CONSTANT_BEGINS}{gives}"
-        yield Case(exercise, "constant", Answer(path, source.encode(), "", ""), 0)
+        yield AnswerRun(exercise, "constant", Answer(path, source.encode(), "", ""), 0)
 
 
 def rules_naming(exercise: Exercise, function: str) -> list[str]:

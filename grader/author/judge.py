@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.author.cases import CONSTANT_BEGINS, MAY_BE_RIGHT, Case, rules_naming
+from grader.author.cases import CONSTANT_BEGINS, MAY_BE_RIGHT, AnswerRun, rules_naming
 from grader.author.text import functions_of, numbered_line
 from grader.course.layout import Places
 from grader.grading.behaviour import TraceKey, traces_of
@@ -23,7 +23,7 @@ from grader.lint.asserts import asserting_functions
 from grader.model import WITHHELD, Exercise, GradedExercise, Outcome, Speed, Verdict
 from grader.model.score import points_text
 
-Runs = Sequence[tuple[Case, GradedExercise]]
+Runs = Sequence[tuple[AnswerRun, GradedExercise]]
 """Cases, each with what it showed."""
 
 LONGEST_S = 10.0
@@ -173,7 +173,7 @@ def _judge_runs(proof: Proof, runs: Runs) -> None:
         proof.problems.append(f"{Places.of(proof.exercise).shown.as_posix()}: {text}")
 
 
-def _run_problems(case: Case, graded: GradedExercise) -> Iterator[tuple[str, str]]:
+def _run_problems(case: AnswerRun, graded: GradedExercise) -> Iterator[tuple[str, str]]:
     """Yield a sentence for each reason why a run did not end as it should.
 
     It is, for example, "the starter passes every check; leave something for the student to do, or fix the checks". Each
@@ -182,13 +182,13 @@ def _run_problems(case: Case, graded: GradedExercise) -> Iterator[tuple[str, str
     match case.kind:
         case "starter" if _has_full_marks(graded):
             yield "", "the starter passes every check; leave something for the student to do, or fix the checks"
-        case "unusual" if _has_full_marks(graded) and case.gives not in MAY_BE_RIGHT:
+        case "unusual" if _has_full_marks(graded) and case.unusual_result not in MAY_BE_RIGHT:
             rules = " and ".join(rules_naming(case.exercise, case.function))
             said = f"this unusual answer gets full marks, and breaks {rules}; add a check that looks at what comes back"
             yield "", said
         case "reference" | "right":
             what = "the reference" if case.kind == "reference" else "this right answer"
-            lost = [verdict for verdict in Verdict if verdict.lost]
+            lost = [verdict for verdict in Verdict if verdict.is_lost]
             yield from _quote_checks(graded, f"{what} does not pass {{}} {{}}; fix one of the two", *lost)
             yield from _quote_checks(graded, f"{what} {_UNCLEAR}", Verdict.INCONCLUSIVE)
         case "wrong":
@@ -197,7 +197,7 @@ def _run_problems(case: Case, graded: GradedExercise) -> Iterator[tuple[str, str
 
 
 def _has_full_marks(graded: GradedExercise) -> bool:
-    verdicts = [row.verdict for row in graded.checks if row.verdict.decided or row.verdict is Verdict.BROKEN]
+    verdicts = [row.verdict for row in graded.checks if row.verdict.is_decided or row.verdict is Verdict.BROKEN]
     return bool(verdicts) and all(verdict is Verdict.PASSED for verdict in verdicts)
 
 
@@ -218,7 +218,7 @@ def _quote_checks(graded: GradedExercise, said: str, *verdicts: Verdict) -> Iter
         yield name, said.format(name, f"({reason}{_line_of_end(graded.exercise, outcome)})")
 
 
-def _not_caught_problem(case: Case, graded: GradedExercise) -> str:
+def _not_caught_problem(case: AnswerRun, graded: GradedExercise) -> str:
     """Return a sentence if the check that must catch a wrong answer does not; else "".
 
     The answer's file names this check. The sentence is, for example, "check_sum does not catch this wrong answer (no
@@ -238,10 +238,10 @@ def _not_caught_problem(case: Case, graded: GradedExercise) -> str:
     return ""
 
 
-def _no_loss_problem(case: Case, graded: GradedExercise) -> str:
+def _no_loss_problem(case: AnswerRun, graded: GradedExercise) -> str:
     """Return a sentence if a wrong answer is caught and loses no points; else ""."""
     score, named = graded.score, next(row for row in graded.checks if row.check.id == case.answer.caught_by)
-    if not score.earned or score.earned < score.possible - score.undecided or not named.verdict.lost:
+    if not score.earned or score.earned < score.possible - score.undecided or not named.verdict.is_lost:
         return ""
     rules = " and ".join(sorted_rules({named.check.contract, *case.answer.breaks} - {""}))
     return (
@@ -250,7 +250,7 @@ def _no_loss_problem(case: Case, graded: GradedExercise) -> str:
     )
 
 
-def _outcome_of_named_check(case: Case, graded: GradedExercise) -> Outcome:
+def _outcome_of_named_check(case: AnswerRun, graded: GradedExercise) -> Outcome:
     """Return the outcome of the check that must catch a wrong answer.
 
     The answer's file names this check.
@@ -258,7 +258,7 @@ def _outcome_of_named_check(case: Case, graded: GradedExercise) -> Outcome:
     return next(row.outcome for row in graded.checks if row.check.id == case.answer.caught_by)
 
 
-def _place_of_answer(case: Case) -> str:
+def _place_of_answer(case: AnswerRun) -> str:
     places, name = Places.of(case.exercise), case.answer.path.name
     if case.kind in ("wrong", "right"):
         return places.known_answer(case.kind, name)
@@ -283,8 +283,12 @@ def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
     """
     functions = defaultdict[str, list[str]](list)
     for case, graded in runs:
-        if case.gives in MAY_BE_RIGHT and case.gives not in case.answer.fine and _has_full_marks(graded):
-            functions[case.gives].append(case.function)
+        if (
+            case.unusual_result in MAY_BE_RIGHT
+            and case.unusual_result not in case.answer.fine
+            and _has_full_marks(graded)
+        ):
+            functions[case.unusual_result].append(case.function)
     if functions:
         questions = (f"{', '.join(names)} may give {gives}: is there a rule on {MAY_BE_RIGHT[gives]}?"
                  for gives, names in functions.items())  # fmt: skip
@@ -400,7 +404,7 @@ def _near_limit_text(speed: Speed, own: float, runs: int) -> str:
 
 def losses_of(runs: Runs) -> list[Loss]:
     """Return the points that each wrong answer among the cases loses, as means over its runs."""
-    by_file = defaultdict[str, list[tuple[Case, GradedExercise]]](list)
+    by_file = defaultdict[str, list[tuple[AnswerRun, GradedExercise]]](list)
     for case, graded in runs:
         if case.kind == "wrong":
             by_file[case.answer.path.name].append((case, graded))
@@ -464,7 +468,7 @@ def unsteady_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
     """
     seen = defaultdict[tuple[str, str], dict[bool, int]](dict)
     for case, graded in runs:
-        for row in (row for row in graded.checks if case.kind == "wrong" and row.verdict.decided):
+        for row in (row for row in graded.checks if case.kind == "wrong" and row.verdict.is_decided):
             seen[case.answer.path.name, row.check.id].setdefault(row.verdict is Verdict.PASSED, case.seed)
     for (name, check), seeds in seen.items():
         if len(seeds) > 1:

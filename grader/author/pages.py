@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from grader.author.cases import Case
+from grader.author.cases import AnswerRun
 from grader.course.answers import read_answer
 from grader.course.layout import page_of
 from grader.course.topics import Coverage
@@ -50,7 +50,7 @@ def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, r
         setup: the setup with which answers are run.
         runtime: a runtime whose lanes have the exercises.
     """
-    cases = [Case(item, "wrong", read_answer(item, path), 0) for item in exercises for path in item.wrong]
+    cases = [AnswerRun(item, "wrong", read_answer(item, path), 0) for item in exercises for path in item.wrong]
     works = {case.work(course, setup, with_tries=True): case for case in cases}
     graded = {works[one.work]: one.graded for one in schedule(works, runtime)}  # the last of each is final
     lines = {

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from grader.author.cases import Case, cases_of
+from grader.author.cases import AnswerRun, cases_of
 from grader.author.judge import Proof, as_points_text, judge, losses_text, sorted_rules
 from grader.author.text import collecting_problem, course_problems, leak_sentences, source_problems, text_problems
 from grader.course.answers import read_answer
@@ -158,7 +158,7 @@ class Prover:
             saved = None
             if exercise.reference is not None:
                 with suppress(CourseError, OSError):  # reported where all files are read
-                    case = Case(exercise, "reference", read_answer(exercise, exercise.reference), 0)
+                    case = AnswerRun(exercise, "reference", read_answer(exercise, exercise.reference), 0)
                     saved = self.store.find(case.work(self.course, self.setup))
             if saved is None:
                 return runtime.collected()
@@ -167,13 +167,13 @@ class Prover:
 
     def _problems_and_cases(
         self, exercises: Sequence[Exercise], collected: Collected
-    ) -> tuple[dict[str, list[str]], list[Case]]:
+    ) -> tuple[dict[str, list[str]], list[AnswerRun]]:
         """Return the problems of each exercise by the exercise's id, and the cases to run.
 
         Problems of the course are among the problems of the first exercise. If only some answers are verified, no
         problem of another file is among them.
         """
-        coverage, cases = Coverage.of(self.course), list[Case]()
+        coverage, cases = Coverage.of(self.course), list[AnswerRun]()
         problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
         if not self.answers:
             problems[exercises[0].id] += course_problems(self.course, coverage)
@@ -191,12 +191,12 @@ class Prover:
                 cases += cases_of(exercise, checks, self.seeds, own, self.answers)
         return problems, cases
 
-    def _run(self, runtime: Runtime, works: Mapping[Work, Case], spinning: int) -> dict[Case, GradedExercise]:
+    def _run(self, runtime: Runtime, works: Mapping[Work, AnswerRun], spinning: int) -> dict[AnswerRun, GradedExercise]:
         """Run cases on all lanes, save their results, and return these.
 
         Meanwhile `spinning` processes keep cores busy.
         """
-        arrived, results = set[Work](), dict[Case, GradedExercise]()
+        arrived, results = set[Work](), dict[AnswerRun, GradedExercise]()
         with ExitStack() as load:
             load.enter_context(_busy_cores(spinning))
             for finished in schedule(works, runtime, self.store):
@@ -214,7 +214,7 @@ class Prover:
                     self._save(case, finished)
         return results
 
-    def _save(self, case: Case, finished: WorkResult) -> None:
+    def _save(self, case: AnswerRun, finished: WorkResult) -> None:
         """Save the result of a case.
 
         If another run of the case may end differently, the result is deleted when this command ends.
@@ -288,7 +288,7 @@ def _exercises_with_changed_files(course: Course, named: Sequence[str], paths: s
     return [id for id in known if id in saved and (not named or id in named)]
 
 
-def _is_repeatable(case: Case, graded: GradedExercise) -> bool:
+def _is_repeatable(case: AnswerRun, graded: GradedExercise) -> bool:
     """Return whether a case would have the same result if it ran again.
 
     Later commands may use such a result. A right answer may fail a check of speed by accident.

@@ -81,7 +81,7 @@ class ExerciseTally:
         self.blank += graded.state == "not_started"
         self.full += graded.score.earned == graded.score.possible
         for row in graded.checks:
-            kind = "passed" if row.verdict is Verdict.PASSED else "lost" if row.verdict.decided else "open"
+            kind = "passed" if row.verdict is Verdict.PASSED else "lost" if row.verdict.is_decided else "open"
             self.checks.setdefault(row.check.id, (row.check, Counter()))[1][kind] += 1
         for sentence in dict.fromkeys(mistake.sentence for mistake in graded.mistakes):
             self.sentences.setdefault(sentence, []).append(author)
@@ -227,15 +227,15 @@ class ClassSummary:
             for note in graded.notes:
                 self.notes[author, note].append(graded.exercise.number)
             by_hand = graded.set_by
-            rows = [row for row in graded.checks if not (row.verdict.decided or row.set_by or by_hand)]
+            rows = [row for row in graded.checks if not (row.verdict.is_decided or row.set_by or by_hand)]
             for row in (row for row in rows if row.check.id in graded.exercise.staff):
                 self.by_staff[id, row.check.id, row.check.title].append(author)
             open_ = dict.fromkeys(row.verdict for row in rows if row.check.id not in graded.exercise.staff)
             self.open += [(author, graded.exercise, verdict) for verdict in open_]
         cells = {graded.exercise.id: cell_text(graded) for graded in report.exercises}
         page = quote(os.fsencode(author_page(author)))
-        late = late_days_text(report.total, report.policy)
-        self.rows[author] = AuthorRow(report.authors or (author,), cells, report.total, late, page)
+        late = late_days_text(report.final_score, report.policy)
+        self.rows[author] = AuthorRow(report.authors or (author,), cells, report.final_score, late, page)
         self.at = max(self.at, report.graded_at)
 
     @property

@@ -186,7 +186,7 @@ class Journal(Store):
 
         The text of the student's module is saved with it, unless that is the starter.
         """
-        own = one.work.submission.of(one.work.exercise)
+        own = one.work.submission.files_of(one.work.exercise)
         text = own.files.get(one.work.exercise.file_name)
         if text is None or own.path is None or own.untouched:
             return self.insert_result(one)

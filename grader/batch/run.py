@@ -302,7 +302,7 @@ class _Batch:
                 Work(self.plan, exercise, submission): (own, attempt)
                 for attempt, submission in enumerate(submissions)
                 for exercise in self.chosen
-                if not attempt or submission.of(exercise).files
+                if not attempt or submission.files_of(exercise).files
             }
             own.waiting, own.open = set(works), set(works)
             self.under_way |= works

@@ -83,7 +83,7 @@ def read_scores(out: Path) -> HandInScores:
             names, platform = journal.names(), journal.platform()
     people = folder.people(names, platform)
     absent = [people.unique_uid(person) for person in absent_people(people, scores)]
-    extra = max(report.total.possible for report in reports) if not any(map(_possible, scores.values())) else 0
+    extra = max(report.final_score.possible for report in reports) if not any(map(_possible, scores.values())) else 0
     uids = {who: people.uid_of(who) for who in scores}
     return HandInScores(folder, reports[0].handin, scores, uids, absent, names, platform, extra)
 

@@ -84,11 +84,11 @@ class _Scope(NamedTuple):
 
     Attributes:
         nodes: all of its nodes, its parameters first.
-        known: the parameters by the `id` of their nodes: True if one is surely a list, a size or the like.
+        surely_no_tensor: the parameters by the `id` of their nodes: True if one is surely a list, a size or the like.
     """
 
     nodes: Sequence[ast.AST]
-    known: Mapping[int, bool]
+    surely_no_tensor: Mapping[int, bool]
 
 
 def assert_no_loop_in_source(function: Proxy, *args: Any, most: int = 0, allow: Collection[str] = ()) -> None:
@@ -123,8 +123,8 @@ def assert_no_loop_in_source(function: Proxy, *args: Any, most: int = 0, allow: 
     source = source_of(connection_of(function))
     child = target_of(function).child
     name = str(child[2]) if child[0] == "name" else ""
-    known = _parameters_not_tensors(function, name, args)
-    loops = [each for each in loops_of(source, name, known) if each.name not in allow]
+    surely_no_tensor = _parameters_not_tensors(function, name, args)
+    loops = [each for each in loops_of(source, name, surely_no_tensor) if each.name not in allow]
     if len(loops) > most:
         contains = "more loops than the rule allows" if most else "a loop"
         line = source.quote(loops[most], connection_of(function).folder)
@@ -148,7 +148,9 @@ def rows_hint(function: Proxy, args: Sequence[Any]) -> Public | None:
     return next((_OVER_ROWS[each.name] for each in loops if each.name in _OVER_ROWS), None)
 
 
-def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] | None = None) -> list[Mention]:
+def loops_of(
+    source: SubmittedSource, function: str, surely_no_tensor: Mapping[int, bool] | None = None
+) -> list[Mention]:
     """Return the loops in a function and in the student's functions that it uses.
 
     They are in the order of their lines, such as `[Mention("sum", "double.py", 3), Mention("for", "double.py", 5)]`.
@@ -156,13 +158,13 @@ def loops_of(source: SubmittedSource, function: str, known: Mapping[int, bool] |
     Args:
         source: the source of the submission.
         function: the name of the function; "" for all functions of its files.
-        known: for parameters of the function, by the `id` of their syntax nodes, True if one is surely not a tensor:
-            `sum(sizes)` is not a loop if `sizes` is surely a list. None if nothing is known.
+        surely_no_tensor: for parameters of the function, by the `id` of their syntax nodes, True if one is surely not a
+            tensor: `sum(sizes)` is not a loop if `sizes` is surely a list. None if nothing is known.
     """
     statements = list(source.reachable_statements(function))
-    whole = (
-        _with_helper_parameters([node for _, node in statements], function, known or {}) if function else known or {}
-    )
+    whole = surely_no_tensor or {}
+    if function:
+        whole = _with_helper_parameters([node for _, node in statements], function, whole)
     loops = {each: None for file, node in statements for each in _loops_in(file, node, source, whole)}
     loops |= dict.fromkeys(_recursive_functions(statements))
     return sorted(loops, key=lambda each: (each.file, each.line))
@@ -180,29 +182,29 @@ def _parameters_not_tensors(function: Proxy, name: str, args: Sequence[Any]) -> 
         args: arguments of a call of it.
     """
     connection = connection_of(function)
-    known = dict[int, bool]()
+    surely_no_tensor = dict[int, bool]()
     for _, statement in source_of(connection).reachable_statements(name) if name else ():
         for parameters in _parameters_of(statement, name):
             if connection.reference is not None:
                 for _, other in source_of(connection.reference).reachable_statements(name):
                     for theirs in _parameters_of(other, name):
                         pairs = zip(parameters, theirs, strict=False)
-                        known |= {
+                        surely_no_tensor |= {
                             id(mine): _is_list_annotation(its.annotation)
                             for mine, its in pairs
                             if its.annotation is not None
                         }
-            known |= {
+            surely_no_tensor |= {
                 id(each): not isinstance(value, (torch.Tensor, np.ndarray, Proxy))
                 for each, value in zip(parameters, args, strict=False)
             }
-    return known
+    return surely_no_tensor
 
 
 def _with_helper_parameters(
-    statements: Sequence[ast.AST], function: str, known: Mapping[int, bool]
+    statements: Sequence[ast.AST], function: str, surely_no_tensor: Mapping[int, bool]
 ) -> Mapping[int, bool]:
-    """Return `known`, extended by the parameters of helpers that never get a tensor.
+    """Return `surely_no_tensor`, extended by the parameters of helpers that never get a tensor.
 
     A helper is another function of the student's. If `helper(x.shape)` is the only call of `def helper(sizes)`, no
     tensor can be in `sizes`. Then `max(sizes)` in the helper is not a loop over a tensor.
@@ -210,9 +212,10 @@ def _with_helper_parameters(
     Args:
         statements: the statements that define the function and its helpers.
         function: the name of the function. It is not a helper: checks call it.
-        known: for each parameter that was examined, by the `id` of its syntax node: True if it is surely not a tensor.
+        surely_no_tensor: for each parameter that was examined, by the `id` of its syntax node, True if it is surely not
+            a tensor.
     """
-    scopes = [nodes for statement in statements for nodes in _scopes(statement)]
+    scopes = [nodes for statement in statements for nodes in _function_nodes(statement)]
     calls: dict[str, list[tuple[ast.Call, Sequence[ast.AST]]]] = defaultdict(list)
     for nodes in scopes:
         for node in nodes:
@@ -224,7 +227,7 @@ def _with_helper_parameters(
     # A helper that is also handed over, or is defined twice, may get anything.
     names = [one.name for one in helpers if loads.count(one.name) == len(calls[one.name]) > 0]
     helpers = [one for one in helpers if names.count(one.name) == 1]
-    whole, before = dict(known), -1
+    whole, before = dict(surely_no_tensor), -1
     while before != len(whole):  # a helper calls a helper
         before = len(whole)
         for helper in helpers:
@@ -265,12 +268,14 @@ def _parameters_of(statement: ast.AST, name: str) -> Iterator[list[ast.arg]]:
             yield [*parameters.posonlyargs, *parameters.args]
 
 
-def _loops_in(file: str, statement: ast.AST, source: SubmittedSource, known: Mapping[int, bool]) -> Iterator[Mention]:
+def _loops_in(
+    file: str, statement: ast.AST, source: SubmittedSource, surely_no_tensor: Mapping[int, bool]
+) -> Iterator[Mention]:
     imports = source.names[file]
     for path, line in paths_in(statement, imports):
         if path in _CALLED and path.removeprefix(".") not in source.own and path.split(".")[-1] not in source.bindings:
             yield Mention(_CALLED[path], file, line)
-    scopes = [_Scope(nodes, known) for nodes in _scopes(statement)]
+    scopes = [_Scope(nodes, surely_no_tensor) for nodes in _function_nodes(statement)]
     for scope in scopes:
         for node in scope.nodes:
             if (name := _STATEMENTS.get(type(node))) is not None:
@@ -310,7 +315,7 @@ def _calls_that_iterate(
                 yield from ((path, node) for path in sorted(paths & _OVER_ROWS.keys()))
 
 
-def _scopes(statement: ast.AST) -> Iterator[list[ast.AST]]:
+def _function_nodes(statement: ast.AST) -> Iterator[list[ast.AST]]:
     """Yield, for each outermost function or lambda in a statement, the list of its nodes.
 
     For a class with two methods, there are two lists. A function inside another function has no list of its own: its
@@ -403,7 +408,7 @@ def _surely_not_a_tensor_where_bound(name: str, scope: _Scope, seen: frozenset[s
             case ast.arguments(vararg=vararg):
                 for each in (*node.posonlyargs, *node.args, *node.kwonlyargs):
                     if each.arg == name:
-                        yield scope.known.get(id(each), _is_list_annotation(each.annotation))
+                        yield scope.surely_no_tensor.get(id(each), _is_list_annotation(each.annotation))
                 if vararg is not None and vararg.arg == name:
                     yield True
             case ast.Assign(targets=[ast.Name(id=bound)], value=value) if bound == name:

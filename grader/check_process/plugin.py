@@ -193,7 +193,7 @@ class CheckSession:
                 device = DeviceKind.CUDA if on_cuda else check.device
                 student = self._connections.connection_to_student(planned, job, device)
                 self._host.send(outcome := self._run_check(row, next(following, None), job, student))
-                if selection.stops and outcome.verdict.lost:
+                if selection.stops and outcome.verdict.is_lost:
                     break
         finally:
             # Also if the job ends by an error of ours: the next author must not meet this one's workers.

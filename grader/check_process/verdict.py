@@ -226,7 +226,7 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
         verdict: the verdict of the check.
         error: the exception that it raised, if it raised one.
     """
-    if not verdict.lost:
+    if not verdict.is_lost:
         return ""
     if verdict is Verdict.ERROR:
         return error.about if isinstance(error, NotUsable) else "name"

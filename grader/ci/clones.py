@@ -146,7 +146,7 @@ class CommitFilter:
         hand-in. Notebooks and archives are selected, too.
         """
         submission = collect_one(folder, self.course, self.course, author)
-        paths = {item.id: submission.of(item).path for item in self.course}
+        paths = {item.id: submission.files_of(item).path for item in self.course}
         files = {id: path for id, path in paths.items() if path and path != folder and path.is_relative_to(folder)}
         inside = {id: path.relative_to(folder) for id, path in files.items()}
         own = [inside[item.id] for item in self.wanted if item.id in inside]

@@ -118,7 +118,7 @@ def changed_exercises(checkout: Checkout, submission: Submission, since: str) ->
     changed = [Path(name) for name in names.split("\0") if name.lower().endswith((*PYTHON, NOTEBOOK, *ARCHIVES))]
     # With those above, as packages lie below; a file in the top folder itself has everything below it.
     folders = {folder for path in changed for folder in (path.parent, *path.parents[:-1])}
-    paths = ((exercise, submission.of(exercise).path) for exercise in checkout.course.exercises)
+    paths = ((exercise, submission.files_of(exercise).path) for exercise in checkout.course.exercises)
     return [exercise for exercise, path in paths if path and path.relative_to(checkout.folder).parent in folders]
 
 
@@ -200,7 +200,7 @@ class Platform:
         Raises:
             CourseError: such a file cannot be written.
         """
-        total = report.total
+        total = report.final_score
         values = {"passed": str(passed).lower()}
         if options.points:
             points = {"score": total.earned, "max_score": total.possible, "undecided": total.undecided}
@@ -223,7 +223,7 @@ def is_passed(report: ReportFile, fail_below: float) -> bool:
 
     If 6 of 10 points were earned and 2 are undecided, that is 75 %. Return True also if no point is decided.
     """
-    total = report.total
+    total = report.final_score
     decided = total.possible - total.undecided
     return not decided or 100 * total.earned >= fail_below * decided
 

@@ -199,7 +199,7 @@ def _notes_for_log(checkout: Checkout, plan: RunPlan, submission: Submission) ->
     if checkout.has_own_checks:
         yield "The checks are those of this repository, which its author can change: the score is advice."
     for exercise in plan.exercises:
-        if notes := submission.of(exercise).notes:
+        if notes := submission.files_of(exercise).notes:
             yield log_line(f"{exercise.id}: {'; '.join(notes)}")
     if not plan.exercises:
         yield "No exercise has changed, so nothing is graded."

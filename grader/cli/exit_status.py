@@ -19,7 +19,7 @@ def exit_status(report: Report, *, passed: bool | None = None) -> int:
     """
     if {row.verdict for graded in report.exercises for row in graded.checks} & {Verdict.BROKEN, Verdict.INCONCLUSIVE}:
         return UNDECIDED
-    total = report.total
+    total = report.final_score
     if passed is None:
         passed = total.earned + total.undecided >= total.possible
     return 0 if passed else POINTS_LOST

@@ -120,7 +120,8 @@ class Cluster:
 
     def _send_work(self, client: Client, work: Work, own: Future[WorkResult], *, again: bool = False) -> None:
         id, submission = work.exercise.id, work.submission
-        slim = replace(submission, exercises={id: submission.of(work.exercise)})  # nothing of others travels with it
+        # Nothing of others travels with it.
+        slim = replace(submission, exercises={id: submission.files_of(work.exercise)})
         sent = id, slim, Outcomes.of(work.before) if work.before is not None else None
         remote = client.submit(grade_on_worker, self._name, sent, pure=False, resources={self._name: 1})
         remote.add_done_callback(partial(self._on_result, client, work, own, again))

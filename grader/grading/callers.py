@@ -108,7 +108,7 @@ def _has_failing_function(row: GradedCheck) -> bool:
     A function that does not load, is missing, has other arguments or is not written yet has no behaviour.
     """
     outcome = row.outcome
-    return outcome.verdict.lost and bool(outcome.called) and is_of_written_function(outcome)
+    return outcome.verdict.is_lost and bool(outcome.called) and is_of_written_function(outcome)
 
 
 def _is_of_costs(row: GradedCheck) -> bool:

@@ -131,8 +131,8 @@ Results = Mapping[str, Mapping[str, Sequence[str]]]
 _Ids = Collection[str]
 """Of checks."""
 
-_Alike = Mapping[Answer, frozenset[str]]
-"""Of wrong answers the failing checks in which they do what the submission does."""
+_ChecksByAnswer = Mapping[Answer, frozenset[str]]
+"""For each wrong answer, the failing checks in which it does what the submission does."""
 
 _Call = tuple[str, str, int, str]
 """A check's id, a function, the number of its call in that check, and an item of its result; "" for all of the result.
@@ -326,7 +326,7 @@ def diagnose(
     comparison = _Comparison(graded, submission, setup, lane, known)
     mistakes = comparison.once(islice(comparison.mistakes(), max(MOST_MISTAKES, len(failures_of(graded.checks)))))
     if comparison.harmless:
-        graded = with_callees_named(graded, submission.of(graded.exercise).files, comparison.harmless)
+        graded = with_callees_named(graded, submission.files_of(graded.exercise).files, comparison.harmless)
     behaviours = comparison.behaviours({id for mistake in mistakes for id in mistake.checks})
     return Diagnosed(replace(graded, mistakes=mistakes, behaviours=behaviours), comparison.starved)
 
@@ -360,7 +360,7 @@ class _Comparison:
         self.harmless: dict[str, frozenset[str]] = {}
         self._graded = graded
         self._exercise = graded.exercise
-        self._files = submission.of(graded.exercise).files
+        self._files = submission.files_of(graded.exercise).files
         self._lane = lane
         self._known = known
         self._rows = {row.check.id: row for row in graded.checks}
@@ -458,37 +458,37 @@ class _Comparison:
         Args:
             groups: the ids of the failing checks, one set for each function.
         """
-        parts = self._answers_failing_alike(groups)
+        explained = self._answers_failing_alike(groups)
         done: set[Answer] = set()
         for group in groups:
             alone = [
                 answer
-                for answer, part in parts.items()
+                for answer, part in explained.items()
                 if group <= part and self._loses_little_on_other_rules([answer], group)
             ]
             # Who explains other functions as well is the likelier one.
-            most = max((len(parts[answer]) for answer in alone), default=0)
+            most = max((len(explained[answer]) for answer in alone), default=0)
             agree = {
                 answer: self._share_of_same_wrong_results(answer, group)
                 for answer in alone
-                if len(parts[answer]) == most
+                if len(explained[answer]) == most
             }
             alone = [answer for answer, share in agree.items() if share and share == max(agree.values())]
-            spared = {name: self._checks_spared_by(name, group, parts) for name in self._callees_of(group)}
+            spared = {name: self._checks_spared_by(name, group, explained) for name in self._callees_of(group)}
             for id in group:
                 if harmless := frozenset(name for name, ids in spared.items() if id in ids):
                     self.harmless[id] = harmless
             callees = frozenset(name for name, ids in spared.items() if not group <= ids)
             if callees:
-                alone = [answer for answer in alone if self._explains_callees(parts[answer], callees)]
+                alone = [answer for answer in alone if self._explains_callees(explained[answer], callees)]
             if not alone and not callees:
-                if two := self._two_answers_explaining(parts, group):
-                    some = {each: parts[each] & group for each in two}
+                if two := self._two_answers_explaining(explained, group):
+                    some = {each: explained[each] & group for each in two}
                 else:
-                    some = self._two_overlapping(group) or self._answers_explaining_some(parts, group)
+                    some = self._two_overlapping(group) or self._answers_explaining_some(explained, group)
                 yield from (self._mistake_of([each], part) for each, part in some.items())
             elif alone and not done.intersection(alone) and len(sentences_of(alone)) <= MOST:
-                yield self._mistake_of(alone, parts[alone[0]])
+                yield self._mistake_of(alone, explained[alone[0]])
             done.update(alone)
 
     def _mistakes_from_sealed(self, mistakes: Sealed, group: _Ids) -> Iterator[Mistake]:
@@ -533,7 +533,7 @@ class _Comparison:
         rows = [self._rows[id] for id in group if id not in self._costs] or [self._rows[id] for id in group]
         return frozenset(name for row in rows for name in self._callees.callees_of(row))
 
-    def _checks_spared_by(self, callee: str, group: _Ids, parts: _Alike) -> frozenset[str]:
+    def _checks_spared_by(self, callee: str, group: _Ids, explained: _ChecksByAnswer) -> frozenset[str]:
         """Return the checks that a faulty callee certainly does not make fail.
 
         If `mean` calls `total`, which returns another dtype, the check of the numbers of `mean` is such a check if a
@@ -544,7 +544,7 @@ class _Comparison:
         Args:
             callee: the name of the faulty function.
             group: the ids of the failing checks of its callers.
-            parts: for each wrong answer, the failing checks that it explains.
+            explained: for each wrong answer, the failing checks that it explains.
         """
         callers = {function_of(self._rows[id]) for id in group}
         if self._exercise.reference is None or not all(callee in self._used_by_reference(name) for name in callers):
@@ -552,7 +552,7 @@ class _Comparison:
         failures = failures_by_function(self._graded.checks).get(callee, frozenset())
         alike = [
             answer
-            for answer, part in parts.items()
+            for answer, part in explained.items()
             if failures <= part and callers.isdisjoint(self._changed_functions(answer))
         ]
         alike = [answer for answer in alike if self._share_of_same_wrong_results(answer, failures)] if failures else []
@@ -574,7 +574,7 @@ class _Comparison:
         groups = failures_by_function(self._graded.checks)
         return all(name in groups and groups[name] <= frozenset(part) for name in callees)
 
-    def _answers_failing_alike(self, groups: Collection[frozenset[str]]) -> _Alike:
+    def _answers_failing_alike(self, groups: Collection[frozenset[str]]) -> _ChecksByAnswer:
         """Return, for each wrong answer, the failing checks that it explains.
 
         An answer explains a check if the check fails for it as for the submission. Answers that explain none are left
@@ -596,18 +596,20 @@ class _Comparison:
             if self._checks_failing_alike(answer, SEEDS[0], _select_traces(mine, [answer.caught_by]))
         ]
         # Which costs pass is not compared: to run all these checks for each wrong answer takes long.
-        parts = {
+        explained = {
             answer: self._checks_failing_alike(answer, SEEDS[0], mine, self._passing - self._costs)
             for answer in answers
         }
         for number, seed in enumerate(SEEDS[1:]):
-            parts = {answer: part for answer, part in parts.items() if part}
+            explained = {answer: part for answer, part in explained.items() if part}
             # The last seeds are for answers that explain the same.
-            if not parts or (number > 0 and len(set(parts.values())) == len(parts)):
+            if not explained or (number > 0 and len(set(explained.values())) == len(explained)):
                 break
             mine = self.run(seed)
-            parts = {answer: part & self._checks_failing_alike(answer, seed, mine) for answer, part in parts.items()}
-        shown = {answer: part for answer, part in parts.items() if part}
+            explained = {
+                answer: part & self._checks_failing_alike(answer, seed, mine) for answer, part in explained.items()
+            }
+        shown = {answer: part for answer, part in explained.items() if part}
         return {answer: part for answer, part in shown.items() if self._names_fit(answer, part, mine)}
 
     def _sentence_fits(self, names: Names, checks: _Ids, functions: Iterable[str]) -> bool:
@@ -826,7 +828,7 @@ class _Comparison:
         )
         return same, frozenset(id for id, trace in theirs.items() if id not in fine and not trace.passed_or_not_run)
 
-    def _two_answers_explaining(self, parts: _Alike, group: frozenset[str]) -> list[Answer]:
+    def _two_answers_explaining(self, explained: _ChecksByAnswer, group: frozenset[str]) -> list[Answer]:
         """Return two wrong answers that together explain all checks of one function.
 
         For the failing checks a, b and c, one may explain a and b, and the other b and c. Each of the two explains some
@@ -834,10 +836,10 @@ class _Comparison:
         sentences are in every pair are returned: one or none is possible.
 
         Args:
-            parts: for each wrong answer, the failing checks that it explains.
+            explained: for each wrong answer, the failing checks that it explains.
             group: the ids of the failing checks of the function.
         """
-        mine = {answer: part & group for answer, part in parts.items() if answer.caught_by in group}
+        mine = {answer: part & group for answer, part in explained.items() if answer.caught_by in group}
         pairs = [pair for pair in combinations(mine, 2) if mine[pair[0]] | mine[pair[1]] == group]
         pairs = [
             (a, b)
@@ -899,7 +901,9 @@ class _Comparison:
         names = required_names(self._exercise, answer, _select_traces(traces, checks))
         return self._sentence_fits(names, checks, self._changed_functions(answer))
 
-    def _answers_explaining_some(self, parts: _Alike, group: frozenset[str]) -> dict[Answer, frozenset[str]]:
+    def _answers_explaining_some(
+        self, explained: _ChecksByAnswer, group: frozenset[str]
+    ) -> dict[Answer, frozenset[str]]:
         """Return wrong answers that each explain only some failing checks of one function, with these checks.
 
         The submission has further mistakes. The answers come in the order of the checks. An answer is left out if
@@ -908,11 +912,11 @@ class _Comparison:
         one.
 
         Args:
-            parts: for each wrong answer, the failing checks that it explains.
+            explained: for each wrong answer, the failing checks that it explains.
             group: the ids of the failing checks of the function.
         """
         ends = {id: trace.key for id, trace in self.run(SEEDS[0]).items()}
-        mine = {answer: part & group for answer, part in parts.items() if answer.caught_by in group}
+        mine = {answer: part & group for answer, part in explained.items() if answer.caught_by in group}
         mine = {
             answer: part
             for answer, part in mine.items()

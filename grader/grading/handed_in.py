@@ -19,7 +19,7 @@ def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExerci
     If a notebook was handed in, messages name lines of its cells, in place of lines of the module that was made of it;
     see `with_cell_lines`. The exercise also gets the path and the notes of the submission.
     """
-    own, name = submission.of(graded.exercise), graded.exercise.file_name
+    own, name = submission.files_of(graded.exercise), graded.exercise.file_name
     graded = replace(graded, notes=own.notes, place=own.place)
     if not own.cells:
         return graded

@@ -91,15 +91,15 @@ def grade_exercise(work: Work, lane: Lane, known: KnownMistakes | None) -> WorkR
     plan, exercise, submission = work.plan, work.exercise, work.submission
     problem = lane.collected.problems.get(exercise.id)
     graded, starved = (unreadable_checks_result(exercise, problem), False) if problem else _run_checks(work, lane)
-    if plan.runs_untouched and submission.of(exercise).untouched:
+    if plan.runs_untouched and submission.files_of(exercise).untouched:
         graded = graded.as_not_started()
     if plan.with_tries:
-        graded = with_callees_named(graded, submission.of(exercise).files)
+        graded = with_callees_named(graded, submission.files_of(exercise).files)
     # What is inconclusive at first is explained when it has been repeated.
     if known is not None and (work.before is not None or not is_inconclusive(graded)):
         diagnosed = diagnose(graded, submission, plan.setup, lane, known)
         graded, starved = diagnosed.graded, starved or diagnosed.starved
-    confinement = lane.reached.level.word if submission.of(exercise).files else None
+    confinement = lane.reached.level.word if submission.files_of(exercise).files else None
     return WorkResult(work, as_handed_in(graded, submission), confinement, starved)
 
 
@@ -119,7 +119,7 @@ def _run_checks(work: Work, lane: Lane) -> tuple[GradedExercise, bool]:
         return graded_from(exercise, checks, outcomes, output=before.output), starved
     wanted = [check.id for check in checks if not plan.rules or check.contract in plan.rules]
     wanted = [id for id in wanted if not plan.checks or id.split("[")[0] in plan.checks]
-    if why := work.submission.of(exercise).problem:  # there is no file of the exercise, or it cannot be read
+    if why := work.submission.files_of(exercise).problem:  # there is no file of the exercise, or it cannot be read
         outcomes = [Outcome(id, Verdict.ERROR, why, cause="load") for id in wanted]
         return replace(graded_from(exercise, checks, outcomes).as_not_started(), handed_in=False), False
     only = frozenset(wanted) if plan.rules or plan.checks else None
@@ -149,7 +149,7 @@ def _repeat_inconclusive(work: Work, before: GradedExercise, lane: Lane) -> tupl
 
 def _run_selection(work: Work, lane: Lane, selection: CheckSelection) -> JobResult:
     """Run a selection of the checks of a work in a lane, and return their outcomes."""
-    exercise, own = work.exercise, work.submission.of(work.exercise)
+    exercise, own = work.exercise, work.submission.files_of(work.exercise)
     folder = ""
     if work.plan.has_folder and own.path is not None:  # as the student types it from where they are
         folder = Path(os.path.relpath(own.path.resolve().parent)).as_posix()

@@ -69,9 +69,9 @@ def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> Graded
     """
     if exercise.is_by_staff:
         return _staff_result(exercise, submission)
-    if not plan.runs_untouched and submission.of(exercise).untouched:
+    if not plan.runs_untouched and submission.files_of(exercise).untouched:
         return as_handed_in(GradedExercise.of_untouched_starter(exercise), submission)
-    if plan.compiles and (why := submission.of(exercise).error):
+    if plan.compiles and (why := submission.files_of(exercise).error):
         blank = as_handed_in(GradedExercise.of_untouched_starter(exercise), submission)
         check = Check("load", exercise.id, "The file loads", category="error")
         outcome = Outcome(check.id, Verdict.ERROR, why, cause="load")
@@ -85,7 +85,7 @@ def _staff_result(exercise: Exercise, submission: Submission) -> GradedExercise:
 
     Its points are undecided if something was handed in.
     """
-    own = submission.of(exercise)
+    own = submission.files_of(exercise)
     blank = as_handed_in(GradedExercise.of_untouched_starter(exercise), submission)
     if own.untouched:
         return blank

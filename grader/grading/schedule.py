@@ -80,7 +80,7 @@ def report_of_submission(plan: RunPlan, submission: Submission, done: Mapping[st
         graded = done[exercise.id].graded if exercise.id in done else not_run(plan, exercise, submission)
         if graded is None:
             waits = Score(0, exercise.points, exercise.points)
-            graded = GradedExercise(exercise, "started", (), waits, place=submission.of(exercise).place)
+            graded = GradedExercise(exercise, "started", (), waits, place=submission.files_of(exercise).place)
         rows.append(graded)
     levels = [one.confinement for one in list(done.values())]  # others may come meanwhile, in another thread
     return assemble_report(plan, submission.author, submission.authors, submission.digest, utc_now(), rows, levels)

@@ -136,7 +136,7 @@ class Keys:
         Returns:
             The digest of the exercise's files, and the digest of the seed of the inputs.
         """
-        own = work.submission.of(work.exercise)
+        own = work.submission.files_of(work.exercise)
         named: list[tuple[str, bytes | str]] = [*sorted(own.files.items())] or [("none", own.problem)]
         seed = work.plan.setup.seed_of(work.submission.author)
         return digest_of(*itertools.chain(*named)), digest_of(str(seed))

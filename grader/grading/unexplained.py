@@ -71,7 +71,7 @@ def lost_checks(graded: GradedExercise, function: str = "") -> list[GradedCheck]
         function: the name of the function; "" for all functions. If no check of this function lost points, all checks
             that lost points are returned.
     """
-    rows = [row for row in graded.checks if row.verdict.lost]
+    rows = [row for row in graded.checks if row.verdict.is_lost]
     return [row for row in rows if function and function_of(row) == function] or rows
 
 

@@ -31,14 +31,14 @@ class Verdict(StrEnum):
     """Our fault, never the student's."""
 
     @property
-    def decided(self) -> bool:
+    def is_decided(self) -> bool:
         """Whether the points of the check are won or lost; else they are undecided."""
         return self not in (Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN)
 
     @property
-    def lost(self) -> bool:
+    def is_lost(self) -> bool:
         """Whether the points of the check are lost."""
-        return self.decided and self is not Verdict.PASSED
+        return self.is_decided and self is not Verdict.PASSED
 
     @property
     def is_repeatable(self) -> bool:

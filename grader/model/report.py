@@ -69,13 +69,13 @@ class Submission:
     root: Path | None = None
     authors: tuple[str, ...] = ()
 
-    def of(self, exercise: Exercise) -> ExerciseFiles:
+    def files_of(self, exercise: Exercise) -> ExerciseFiles:
         """Return the files of an exercise; an empty `ExerciseFiles` if the submission has none."""
         return self.exercises.get(exercise.id, ExerciseFiles())
 
     def with_files(self, exercise: Exercise, files: Mapping[str, bytes]) -> Submission:
         """Return the same submission with other files of an exercise."""
-        return replace(self, exercises={**self.exercises, exercise.id: replace(self.of(exercise), files=files)})
+        return replace(self, exercises={**self.exercises, exercise.id: replace(self.files_of(exercise), files=files)})
 
 
 MORE_LINES = "... {:,} more lines"
@@ -372,7 +372,7 @@ class Report:
         return sum((graded.score for graded in self.exercises), Score(0, 0))
 
     @property
-    def total(self) -> Score:
+    def final_score(self) -> Score:
         """The score after extra credit, dropped exercises, late days and staff's decisions."""
         return score_after_policy({graded.exercise.id: graded.score for graded in self.exercises}, self.policy)
 

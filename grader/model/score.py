@@ -57,7 +57,7 @@ def score_checks(
     graded = []
     for check, outcome, part in zip(checks, outcomes, parts, strict=True):
         earned = part if outcome.verdict is Verdict.PASSED else 0
-        undecided = 0 if outcome.verdict.decided else part
+        undecided = 0 if outcome.verdict.is_decided else part
         graded.append(GradedCheck(check, outcome, Score(earned, part, undecided)))
     return graded, withheld
 
@@ -96,12 +96,12 @@ def hold_back(
     """
     gate = [row for row in rows if _tests_value(row.check, values, caps)]
     verdicts = [row.outcome.verdict for row in gate]
-    if gate and not withheld and not any(verdict is Verdict.PASSED or not verdict.decided for verdict in verdicts):
+    if gate and not withheld and not any(verdict is Verdict.PASSED or not verdict.is_decided for verdict in verdicts):
         return _limit_points(0, rows), None
     # Where a function is not written, and a value is wrong for that, its rule is not broken. But who raises an error
     # there, or returns a wrong shape, must not keep more than who breaks the rule in plain sight.
     values_right = all(verdict is Verdict.PASSED for verdict in verdicts)
-    lost = [row for row in rows if row.verdict.lost and (values_right or not _did_not_test_answer(row))]
+    lost = [row for row in rows if row.verdict.is_lost and (values_right or not _did_not_test_answer(row))]
     lowered = ((caps[name], row.check.contract) for row in lost for name in _rule_and_id(row.check) if name in caps)
     cap, rule = min(lowered, default=(0, None))
     if rule is None or sum(row.score.earned for row in rows) <= cap:
@@ -328,7 +328,7 @@ class Causes:
     @classmethod
     def of(cls, rows: Sequence[GradedCheck]) -> Causes:
         """Group the checks of a graded exercise by whether they lost points, and why."""
-        lost = sorted((row for row in rows if row.verdict.lost), key=_cause_order)
+        lost = sorted((row for row in rows if row.verdict.is_lost), key=_cause_order)
         # The message of a shown check is complete, and has a picture; that of a hidden one names a property.
         shown = [row for row in lost if row.check.shown and not _is_unwritten(row)]
         lost.sort(key=lambda row: row not in shown[:1])
@@ -336,7 +336,7 @@ class Causes:
         same = tuple(row for row in lost[1:] if cause is not None and _has_same_cause(row, cause))
         rest = tuple(row for row in lost[1:] if row not in same and not _is_unwritten(row))
         unwritten = tuple(row for row in lost[1:] if row not in same and _is_unwritten(row))
-        undecided = tuple(row for row in rows if not row.verdict.decided)
+        undecided = tuple(row for row in rows if not row.verdict.is_decided)
         functions = {_function_or_missing_name(cause)} if cause is not None else set[str]()
         firsts = []
         for row in rest:

@@ -267,7 +267,7 @@ def copy_facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> CopyFac
         selection = CheckSelection(frozenset(check.id for check in shown), again=True)
         passed = runtime.run(exercise, files, setup.seed_of(""), selection).outcomes
     for outcome in passed:
-        if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
+        if outcome.verdict.is_decided and outcome.verdict is not Verdict.PASSED:
             raise CourseError(
                 f"{Places.of(exercise).reference.as_posix()}: the reference does not pass check_{outcome.check} "
                 f"({outcome.verdict}); fix one of the two; {verify}"

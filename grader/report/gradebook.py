@@ -38,7 +38,7 @@ def author_line(report: Report, number: int, total: int, names: Mapping[str, str
         total: the number of submissions.
         names: the names that are printed behind author names, by author name.
     """
-    return f"[{number}/{total}] {score_text(report.total):>15}  {_author_and_name(report.author, names)}"
+    return f"[{number}/{total}] {score_text(report.final_score):>15}  {_author_and_name(report.author, names)}"
 
 
 def _author_and_name(author: str, names: Mapping[str, str]) -> str:
@@ -71,7 +71,7 @@ def gradebook_lines(
         seen.update(cells)
         row = "".join(f"{cell:>{_CELL}}" for cell in cells)
         for author in report.authors or (report.author,):
-            yield f"{row}{score_text(report.total):>16}  {_author_and_name(author, names)}"
+            yield f"{row}{score_text(report.final_score):>16}  {_author_and_name(author, names)}"
         for graded in report.exercises:
             mine = [row for row in graded.checks if row.check.id in graded.exercise.staff]
             verdicts.update(row.verdict for row in graded.checks if row not in mine)

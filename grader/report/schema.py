@@ -128,7 +128,7 @@ class CheckEntry:
 
         It lacks what the report does not have.
         """
-        score = Score(self.earned, self.possible, 0 if self.verdict.decided or self.set_by else self.possible)
+        score = Score(self.earned, self.possible, 0 if self.verdict.is_decided or self.set_by else self.possible)
         check = Check(self.id, "", self.title, self.contract, self.category, shown=self.shown)
         called = (self.function,) if self.function else ()
         seconds = self.seconds or 0.0
@@ -259,7 +259,7 @@ class ReportFile:
         )
 
     @property
-    def total(self) -> Score:
+    def final_score(self) -> Score:
         """Return the score that counts: after late days, staff's decisions and dropped exercises.
 
         See `grader.model.report.score_after_policy`.

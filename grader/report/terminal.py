@@ -47,7 +47,7 @@ def exercise_lines(
         yield from page.heading(line)
         if line.in_full:
             yield from page.message(first)
-        if line.in_full and first.verdict.lost:
+        if line.in_full and first.verdict.is_lost:
             texts = [text for text in words.mistake_texts(graded, first) if text not in told]
             told += texts
             explained.append(first)

@@ -226,7 +226,7 @@ def save_starters(course: Course) -> None:
     missing = [exercise for exercise in course.exercises if not copies[exercise.id].exists()]
     submission = read_submission(course.root, missing, author="") if missing else None
     for exercise in missing:
-        if submission is not None and (own := submission.of(exercise)).untouched:
+        if submission is not None and (own := submission.files_of(exercise)).untouched:
             make_own_folder(course.root)
             copies[exercise.id].parent.mkdir(exist_ok=True)
             copies[exercise.id].write_bytes(own.files[exercise.file_name])

@@ -50,7 +50,7 @@ def run_lines_to_try(
                 # A course's lines and a student's code: in a worker, as everything that is graded.
                 # There, the simulated GPU is on already.
                 text = "\n".join(line for line in lines if line not in row.check.device.lines_to_simulate)
-                files = handed_in.of(exercise).files
+                files = handed_in.files_of(exercise).files
                 return row, lines, run_lines(runtime, exercise, text, setup.seed, files=files, check=row.check.id)
     if rows.cause is None:
         raise CourseError(f"all checks of {exercise.id} pass, so there is nothing to try")

@@ -136,7 +136,7 @@ class NotebookGrader:
         for exercise in course.exercises:
             source, _ = self._read_cells(course, exercise, request)
             if source:
-                cells[exercise.id] = _submission_of(exercise, folder, source).of(exercise)
+                cells[exercise.id] = _submission_of(exercise, folder, source).files_of(exercise)
         receipt = pack(course, chosen, self._setup, folder, self._progress, cells)
         if receipt.problems and not request["force"]:
             again = f'pack("{name}", force=True)' if name else "pack(force=True)"

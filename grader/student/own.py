@@ -31,7 +31,7 @@ def read_own_file(course: Course, exercise: Exercise) -> Submission:
         CourseError: there is no file, or the file cannot be read.
     """
     handed_in = read_own_files(course, [exercise])
-    if problem := handed_in.of(exercise).problem:
+    if problem := handed_in.files_of(exercise).problem:
         raise CourseError(problem)
     return handed_in
 

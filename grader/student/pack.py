@@ -152,7 +152,7 @@ def packed_files(submission: Submission, exercises: Sequence[Exercise]) -> dict[
     return {
         (Places.of(exercise).shown / name).as_posix(): data
         for exercise in exercises
-        for name, data in submission.of(exercise).files.items()
+        for name, data in submission.files_of(exercise).files.items()
     }
 
 
@@ -162,7 +162,7 @@ def _problems(submission: Submission, report: Report) -> Iterator[str]:
     For example, "01-2 passport: the file is still the unchanged starter; it earns 0".
     """
     for graded in report.exercises:
-        exercise, own = graded.exercise, submission.of(graded.exercise)
+        exercise, own = graded.exercise, submission.files_of(graded.exercise)
         if own.problem:
             texts = [own.problem]
         elif own.untouched:

@@ -182,7 +182,7 @@ class CheckItem(pytest.Item):
             return
         # What cannot be judged is reported once: the check that is the cause fails, the others are skipped.
         waits = verdict in (Verdict.ERROR, Verdict.SKIPPED) and row is not Causes.of(graded.checks).cause
-        if not verdict.decided or waits:
+        if not verdict.is_decided or waits:
             _skip(message or verdict.value.replace("_", " "))
         for stream, text in (("stdout", printed_in(graded.output)), ("warnings", warnings_in(graded.output))):
             if text:  # of all checks that ran; it is unknown which of them printed it
@@ -219,7 +219,7 @@ def _fail(row: GradedCheck, cases: Sequence[GradedCheck] = ()) -> NoReturn:
     If the check has several cases, a line such as "2 of 3 cases fail: [2] [5]. The first:" comes before the message.
     """
     lines = list(message_lines(row, terminal_width()))
-    lost = [case for case in cases if case.outcome.verdict.decided and case.outcome.verdict is not Verdict.PASSED]
+    lost = [case for case in cases if case.outcome.verdict.is_decided and case.outcome.verdict is not Verdict.PASSED]
     if len(cases) > 1:
         names = " ".join(f"[{case.check.id.partition('[')[2]}" for case in lost)
         lines.insert(0, for_terminal(f"{len(lost)} of {len(cases)} cases fail: {names}. The first:", one_line=True))

@@ -71,7 +71,7 @@ def _rows_of_module(course: Course, module: Module, progress: CourseProgress) ->
     for exercise in module.exercises:
         saved = progress.of(exercise.id)
         row = Row(exercise, saved, is_on_fast_track=exercise is module.exercises[-1])
-        if (own := submission.of(exercise)).files and not own.untouched:
+        if (own := submission.files_of(exercise)).files and not own.untouched:
             begun = "started" if saved.state == "not_started" else saved.state
             row = replace(row, state=begun, earned=round(100 * saved.earned))
         mine.append(row)

@@ -50,7 +50,8 @@ def show_author(folder: ClassFolder, now: Snapshot, author: str) -> None:
         total.content = _total_html(new)
         for graded in new.exercises:
             shown[graded.exercise.id].content = fragment([graded])
-        return f"The total is {points_text(new.total.earned)} / {points_text(new.total.possible)} points now."
+        score = new.final_score
+        return f"The total is {points_text(score.earned)} / {points_text(score.possible)} points now."
 
     _show_extension(folder, now, author, renew)
     for graded in report.exercises:
@@ -78,7 +79,7 @@ def _show_neighbours(folder: ClassFolder, now: Snapshot, author: str) -> None:
 
 
 def _total_html(report: Report) -> str:
-    total = report.total
+    total = report.final_score
     undecided = f", {points_text(total.undecided)} undecided" if total.undecided else ""
     text = f"<p><b>{points_text(total.earned)} / {points_text(total.possible)} points{undecided}</b></p>"
     return text + (f'<p class="soft">{for_html(report.policy.explained)}</p>' if report.policy is not None else "")
@@ -163,7 +164,7 @@ def _offered_reasons(now: Snapshot, graded: GradedExercise, check: str) -> list[
     lost = [
         ("", f"{row.check.contract} {row.check.title}".strip())
         for row in graded.checks
-        if row.verdict.lost and row.check.title and check in ("", row.check.id)
+        if row.verdict.is_lost and row.check.title and check in ("", row.check.id)
     ]
     return [*rubric, *others[:_MOST_SAID], *lost]
 

@@ -121,7 +121,7 @@ def _preview_html(planned: PlannedChange, *, scores: bool) -> str:
 
 def change_text(old: Report, new: Report) -> str:
     """Return a sentence on how a score changes, such as "7 becomes 8.5 of 10 points"."""
-    before, after = old.total, new.total
+    before, after = old.final_score, new.final_score
     if before == after:
         return f"{points_text(after.earned)} of {points_text(after.possible)} points, as before."
     return (
@@ -133,8 +133,8 @@ def change_text(old: Report, new: Report) -> str:
 def _changes_table(changed: Mapping[str, tuple[Report, Report]]) -> str:
     """Return an HTML table of the scores before and after a change, by author."""
     rows = [
-        f'<tr><td>{for_html(author)}</td><td class="num">{points_text(old.total.earned)}</td>'
-        f'<td class="num">{points_text(new.total.earned)}</td>'
+        f'<tr><td>{for_html(author)}</td><td class="num">{points_text(old.final_score.earned)}</td>'
+        f'<td class="num">{points_text(new.final_score.earned)}</td>'
         f"<td>{for_html(new.policy.explained if new.policy else '')}</td></tr>"
         for author, (old, new) in list(changed.items())[:_MOST_ROWS]
     ]

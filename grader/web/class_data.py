@@ -551,7 +551,7 @@ def _comparable_scores(report: Report) -> tuple[object, ...]:
 
     It has the total, the policy, and the score of each exercise.
     """
-    return report.total, report.policy, tuple(one.score for one in report.exercises)
+    return report.final_score, report.policy, tuple(one.score for one in report.exercises)
 
 
 def _is_same_check(one: Override, other: Override) -> bool:

@@ -403,7 +403,7 @@ class ExercisePage:
         graded = result.graded
         marks = rule_marks(graded.checks)
         self._task.content = task_html(self._exercise, marks)
-        lost = sum(row.verdict.lost for row in graded.checks)
+        lost = sum(row.verdict.is_lost for row in graded.checks)
         passed = sum(row.verdict.value == "passed" for row in graded.checks)
         said = f"{passed} of {len(graded.checks)} checks pass" if lost else f"All {passed} checks pass"
         if all(row.verdict is Verdict.ERROR for row in graded.checks):

@@ -299,5 +299,5 @@ class LiveGrading:
         self._publish(Result(exercise.id, found.graded, said, is_complete=True, solved=solved))
 
     def _run_lines(self, exercise: Exercise, lines: str, check: str | None, own: bool) -> str:
-        files = read_own_files(self.course, [exercise]).of(exercise).files if own else None
+        files = read_own_files(self.course, [exercise]).files_of(exercise).files if own else None
         return run_lines(self._runtime, exercise, lines, self.setup.seed, files=files, check=check or "")

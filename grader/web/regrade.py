@@ -97,7 +97,7 @@ class Regrade(Progress):
             number: the number of submissions reported so far, this one included.
             total: the number of submissions.
         """
-        score = report.total
+        score = report.final_score
         self.lines.append(f"{report.author}: {points_text(score.earned)} / {points_text(score.possible)}")
         self.done, self.total = max(self.done, number), total
 

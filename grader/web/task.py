@@ -28,7 +28,7 @@ def rule_marks(checks: Sequence[GradedCheck]) -> dict[str, str]:
         if not rule:
             continue
         # What is not written yet is open, as before the first line.
-        lost = row.verdict.lost and row.verdict is not Verdict.SKIPPED
+        lost = row.verdict.is_lost and row.verdict is not Verdict.SKIPPED
         now = "failed" if lost else "passed" if row.verdict is Verdict.PASSED else "open"
         before = marks.get(rule, now)
         marks[rule] = "failed" if "failed" in (now, before) else "open" if "open" in (now, before) else "passed"

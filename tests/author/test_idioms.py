@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support import COURSES, FORK, grade_one, open_lane, verdicts
 
-from grader.author.cases import MAY_BE_RIGHT, UNUSUAL, Case, unusual_cases
+from grader.author.cases import MAY_BE_RIGHT, UNUSUAL, AnswerRun, unusual_cases
 from grader.course.load import load_course
 from grader.model import Exercise
 from grader.runner.lane import Lane
@@ -83,7 +83,7 @@ def exercise(tmp_path_factory: pytest.TempPathFactory) -> Exercise:
     return load_course(root).exercises[0]
 
 
-def found(case: Case, lane: Lane) -> dict[str, str]:
+def found(case: AnswerRun, lane: Lane) -> dict[str, str]:
     return verdicts(grade_one(case.exercise, case.submission(), lane))
 
 
@@ -91,26 +91,27 @@ def test_no_idiom_breaks(exercise: Exercise) -> None:
     """The checks that look at an unusual answer fail; where it may be right, they may pass; none breaks."""
     with open_lane([exercise], FORK) as lane:
         told = [(case, *ended) for case in unusual_cases(exercise, []) for ended in found(case, lane).items()]
-    assert {case.gives for case, *_ in told} == set(UNUSUAL)
+    assert {case.unusual_result for case, *_ in told} == set(UNUSUAL)
     for case, check, verdict in told:
         idiom = check.removesuffix("_shown")
         if LOOKS[idiom] != case.function:
             allowed = {"passed"}
-        elif case.gives in MAY_BE_RIGHT or case.gives in PASSES.get(idiom, ()):
+        elif case.unusual_result in MAY_BE_RIGHT or case.unusual_result in PASSES.get(idiom, ()):
             allowed = {"passed", "failed"}
-        elif case.gives == "None":  # such a function is not written yet
+        elif case.unusual_result == "None":  # such a function is not written yet
             allowed = {"skipped"}
         else:
             # An object stays with the worker: what a check wants of it runs there, and raises there.
             allowed = {"failed", "crashed"}
-        assert verdict in allowed, (case.function, case.gives, check)
+        assert verdict in allowed, (case.function, case.unusual_result, check)
 
 
 def test_a_copy_without_a_reference_blames_the_answer_too(exercise: Exercise) -> None:
     """A student's own copy cannot ask the reference; there a shown check which an answer breaks has failed as well."""
     with open_lane([replace(exercise, reference=None)], FORK) as lane:
         for case in unusual_cases(exercise, []):
-            if case.function == "mean" and case.gives in ("None", "a_text", "another_shape", "a_class"):
+            if case.function == "mean" and case.unusual_result in ("None", "a_text", "another_shape", "a_class"):
                 told = found(replace(case, exercise=replace(exercise, reference=None)), lane)
                 seen = {told[f"{idiom}_shown"] for idiom in ("float", "item", "equals")}
-                assert seen <= ({"skipped"} if case.gives == "None" else {"failed", "crashed"}), case.gives
+                result = case.unusual_result
+                assert seen <= ({"skipped"} if result == "None" else {"failed", "crashed"}), result

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.author.cases import Case
+from grader.author.cases import AnswerRun
 from grader.author.judge import (
     LONGEST_S,
     Loss,
@@ -41,7 +41,7 @@ def graded_check(id: str, rule: str, earned: int, possible: int, undecided: int 
     return GradedCheck(Check(id, "double", id, contract=rule), outcome, Score(earned, possible, undecided))
 
 
-def run(case: Case, *outcomes: Outcome) -> tuple[Case, GradedExercise]:
+def run(case: AnswerRun, *outcomes: Outcome) -> tuple[AnswerRun, GradedExercise]:
     """A case, with how its checks ended."""
     rows = [GradedCheck(Check(one.check, "double", one.check), one, Score(0, 100)) for one in outcomes]
     return case, GradedExercise(case.exercise, "started", tuple(rows), Score(0, 100 * len(rows)))
@@ -59,7 +59,7 @@ def test_a_check_that_asserts_nothing_is_to_assert_something(exercise: Exercise,
         '@check("C1")\ndef check_small(student):\n    assert_values(student.double(0), 0)\n'
     )
     exercise = replace(exercise, hidden_checks=path)
-    case = Case(exercise, "constant", replace(ANSWER, path=Path("every function gives zero")), 0)
+    case = AnswerRun(exercise, "constant", replace(ANSWER, path=Path("every function gives zero")), 0)
     rows = (graded_check("look", "C1", 100, 100), graded_check("small", "C1", 50, 50))
     problems = judge(exercise, [], [(case, GradedExercise(exercise, "started", rows, Score(150, 150)))]).problems
     assert problems == [
@@ -75,7 +75,7 @@ def test_a_check_that_asserts_nothing_is_to_assert_something(exercise: Exercise,
 )
 def test_only_a_message_with_numbers_must_lose_them(exercise: Exercise, text: str, asks: bool) -> None:
     """A message whose words are unknown, and which has no number, needs other words alone."""
-    case = Case(exercise, "unusual", ANSWER, 0)
+    case = AnswerRun(exercise, "unusual", ANSWER, 0)
     ended = Outcome("random", Verdict.FAILED, "", detail=f"{WITHHELD}: {text}")
     row = GradedCheck(Check("random", "double", "random", shown=False), ended, Score(0, 100))
     (problem,) = judge(exercise, [], [(case, GradedExercise(exercise, "started", (row,), Score(0, 100)))]).problems
@@ -88,7 +88,7 @@ def test_a_check_at_fault_is_one_problem(exercise: Exercise) -> None:
     fault = Outcome("random", Verdict.BROKEN, "", detail="NameError: name 'x' is not defined")
     answers = [replace(ANSWER, path=Path(f"{number}.py")) for number in range(3)]
     kinds = ["reference", "unusual", "unusual"]
-    cases = [Case(exercise, kind, answer, 0) for kind, answer in zip(kinds, answers, strict=True)]
+    cases = [AnswerRun(exercise, kind, answer, 0) for kind, answer in zip(kinds, answers, strict=True)]
     (problem,) = judge(exercise, [], [run(case, fault) for case in cases]).problems
     assert f"{FOLDER}/0.py: check_random is at fault itself (NameError" in problem
     assert problem.endswith("; so it is with 2 more answers")
@@ -97,7 +97,7 @@ def test_a_check_at_fault_is_one_problem(exercise: Exercise) -> None:
 def test_no_problem_hides_another(exercise: Exercise) -> None:
     """A check that is at fault hides none that fails, nor one that always fails another that fails with some seeds."""
     fault = Outcome("random", Verdict.BROKEN, "", detail="NameError: name 'x' is not defined")
-    cases = [Case(exercise, "reference", ANSWER, seed) for seed in range(2)]
+    cases = [AnswerRun(exercise, "reference", ANSWER, seed) for seed in range(2)]
     always, sometimes = ([Outcome(name, verdict, "not 3") for verdict in (Verdict.PASSED, Verdict.FAILED)]
                          for name in ("small", "large"))  # fmt: skip
     runs = [run(cases[0], fault, always[1], sometimes[0]), run(cases[1], fault, always[1], sometimes[1])]
@@ -112,7 +112,7 @@ def test_no_problem_hides_another(exercise: Exercise) -> None:
 def test_a_busy_machine_makes_no_reference_too_slow(exercise: Exercise) -> None:
     """A reference is too slow if each of its runs takes longer than the limit, and not if one does."""
     slow, quick = (Outcome("random", Verdict.PASSED, seconds=LONGEST_S * factor) for factor in (1.5, 0.5))
-    cases = [Case(exercise, "reference", ANSWER, seed) for seed in range(2)]
+    cases = [AnswerRun(exercise, "reference", ANSWER, seed) for seed in range(2)]
     assert judge(exercise, [], [run(cases[0], slow), run(cases[1], quick)]).problems == []
     (problem,) = judge(exercise, [], [run(case, slow) for case in cases]).problems
     assert "the reference takes 15.0 s; make inputs smaller" in problem
@@ -120,7 +120,7 @@ def test_a_busy_machine_makes_no_reference_too_slow(exercise: Exercise) -> None:
 
 def test_no_full_marks_where_nothing_is_decided(exercise: Exercise) -> None:
     """The author gets a question about unusual answers that lose nothing, not about those without a verdict."""
-    case = Case(exercise, "unusual", ANSWER, 0, gives="detached")
+    case = AnswerRun(exercise, "unusual", ANSWER, 0, unusual_result="detached")
     asked, silent = (judge(exercise, [], [run(case, Outcome("x", v))]) for v in (Verdict.PASSED, Verdict.NOT_RUN))
     assert [len(asked.notes), asked.problems] == [1, []]
     assert [silent.notes, silent.problems] == [[], []]
@@ -128,7 +128,7 @@ def test_no_full_marks_where_nothing_is_decided(exercise: Exercise) -> None:
 
 def test_a_check_that_ends_at_a_weak_first_input_is_noted(exercise: Exercise) -> None:
     """If it makes more calls, which would tell mistakes apart; a check of one call has nothing behind it."""
-    right, wrong = Case(exercise, "reference", ANSWER, 0), Case(exercise, "wrong", ANSWER, 0)
+    right, wrong = AnswerRun(exercise, "reference", ANSWER, 0), AnswerRun(exercise, "wrong", ANSWER, 0)
     ended = Outcome("small", Verdict.FAILED, calls=1, at_weak_input=True)
     notes = [
         judge(exercise, [], [run(right, Outcome("small", Verdict.PASSED, calls=calls)), run(wrong, ended)]).notes
@@ -141,7 +141,7 @@ def test_a_check_that_ends_at_a_weak_first_input_is_noted(exercise: Exercise) ->
 
 def test_a_wrong_answer_without_a_verdict_proves_nothing(exercise: Exercise) -> None:
     """A check that could not tell did not catch the mistake; one that needs what is not here is noted apart."""
-    case = Case(exercise, "wrong", ANSWER, 0)
+    case = AnswerRun(exercise, "wrong", ANSWER, 0)
     unclear, elsewhere = (
         judge(exercise, [], [run(case, Outcome("small", verdict))])
         for verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_RUN)
@@ -161,7 +161,7 @@ def speeds(exercise: Exercise, at_most: float, *ratios: tuple[float, float], kin
     for seed, (ratio, low) in enumerate(ratios):
         row = Speed("", against, ratio, low, ratio, at_most, 1.0, 1.0, 5, 1)
         outcomes = Outcome("other", Verdict.PASSED), Outcome("speed", Verdict.PASSED, speed=(row,))
-        runs.append(run(Case(exercise, kind, ANSWER, seed), *outcomes))
+        runs.append(run(AnswerRun(exercise, kind, ANSWER, seed), *outcomes))
     return list(margin_problems(exercise, runs))
 
 
@@ -213,8 +213,8 @@ def test_losses_by_rule(exercise: Exercise) -> None:
     )
     once = GradedExercise(exercise, "started", rows, Score(350, 1000, 200))
     again = replace(once, checks=(*rows[:2], graded_check("dtype", "C2", 50, 50), *rows[3:]))
-    runs = [(Case(exercise, "wrong", answer, seed), graded) for seed, graded in enumerate((once, again))]
-    runs.append((Case(exercise, "right", replace(answer, path=Path("right.py")), 0), once))
+    runs = [(AnswerRun(exercise, "wrong", answer, seed), graded) for seed, graded in enumerate((once, again))]
+    runs.append((AnswerRun(exercise, "right", replace(answer, path=Path("right.py")), 0), once))
     (loss,) = losses_of(runs)
     assert loss == Loss("triples.py", "C1", ("C4",), {"C1": 400, "C2": 25}, frozenset({"C3"}))
     assert loss.lost_on_kept_rules == {"C2": 25}
@@ -229,7 +229,7 @@ def test_what_is_held_back_is_lost_on_the_rule_that_is_broken(exercise: Exercise
     rows = graded_check("small", "C1", 0, 300), graded_check("speed", "C3", 0, 100)
     capped = replace(graded_check("dtype", "C2", 100, 300), held_back=200)
     graded = GradedExercise(exercise, "started", (*rows, capped), Score(100, 700))
-    case = Case(exercise, "wrong", ANSWER, 0)
+    case = AnswerRun(exercise, "wrong", ANSWER, 0)
     (loss,) = losses_of([(case, replace(graded, held_by="C3"))])
     assert loss.lost == {"C1": 300, "C3": 300}
     (without_a_value,) = losses_of([(case, graded)])
@@ -256,7 +256,7 @@ def test_a_tenth_may_go_on_rules_that_are_kept(exercise: Exercise) -> None:
 
 def with_verdicts(exercise: Exercise, kind: str, *verdicts: Verdict) -> list[str]:
     """What is said of one answer, by the verdict of one check for each seed."""
-    runs = [run(Case(exercise, kind, ANSWER, seed), Outcome("large", one)) for seed, one in enumerate(verdicts)]
+    runs = [run(AnswerRun(exercise, kind, ANSWER, seed), Outcome("large", one)) for seed, one in enumerate(verdicts)]
     return list(unsteady_problems(exercise, runs))
 
 
@@ -275,7 +275,7 @@ def notes(exercise: Exercise, details: dict[str, Sequence[str]], sentence: str =
     """What is said of answers, by the text of their check with each seed."""
     runs: Runs = [
         run(
-            Case(exercise, "wrong", Answer(Path(name), b"", sentence or f"It is {name}.", "large"), seed),
+            AnswerRun(exercise, "wrong", Answer(Path(name), b"", sentence or f"It is {name}.", "large"), seed),
             Outcome("large", Verdict.FAILED, "", text),
         )
         for name, texts in details.items()

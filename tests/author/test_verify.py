@@ -356,7 +356,7 @@ def test_unusual_answers_need_somebody_who_looks(home: Path, monkeypatch: pytest
     (home / "solutions/01_basics/double/check_double.py").write_text(ACCEPTS_ALL)
     (home / "exercises/01_basics/double/check_double.py").write_text(ACCEPTS_ALL.replace("random", "small"))
     course, some = load_course(home), ("None", "two_percent_more")
-    cases = [case for case in unusual_cases(course.exercises[0], []) if case.gives in some]
+    cases = [case for case in unusual_cases(course.exercises[0], []) if case.unusual_result in some]
     monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: cases)
     (proof,) = verified(course, course.exercises[:1])
     told = [problem for problem in proof.problems if "this unusual answer gets full marks" in problem]
@@ -394,7 +394,7 @@ def test_right_values_in_a_wrong_form_need_somebody_who_looks(home: Path, monkey
     cases = [
         case
         for case in unusual_cases(course.exercises[0], [])
-        if case.function == "double" and case.gives in (*told, *asked)
+        if case.function == "double" and case.unusual_result in (*told, *asked)
     ]
     monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: cases)
     (proof,) = verified(course, course.exercises[:1])
@@ -430,7 +430,7 @@ def test_arrays_of_numpy_have_no_gradients(home: Path, monkeypatch: pytest.Monke
     (home / CHECKS).write_text(ARRAYS)
     (home / SHOWN_CHECKS).unlink()
     course, asked = load_course(home), ("detached", "right_in_float64", "right_and_overwrites")
-    cases = [case for case in unusual_cases(course.exercises[0], []) if case.gives in asked]
+    cases = [case for case in unusual_cases(course.exercises[0], []) if case.unusual_result in asked]
     cases = [case for case in cases if case.function == "double"]
     monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: cases)
     (proof,) = verified(course, course.exercises[:1])

@@ -91,7 +91,7 @@ def test_without_a_right_value_nothing_counts() -> None:
     assert held(["own", "sum"], values=["random"]) == ([0] * 5, [200, 0, 0, 200, 0], None)
 
 
-@pytest.mark.parametrize("verdict", [verdict for verdict in Verdict if not verdict.decided])
+@pytest.mark.parametrize("verdict", [verdict for verdict in Verdict if not verdict.is_decided])
 def test_what_could_not_be_judged_may_have_been_right(verdict: Verdict) -> None:
     """A value check without a verdict holds nothing back, and no cap applies to a rule without one."""
     assert held(["kept"], verdict, caps={"C3": 0}) == ([0, 0, 200, 0, 0], [0] * 5, None)

@@ -43,7 +43,7 @@ RUNNER = {
 }
 URLS = {"COMMIT_URL": "https://example.invalid/c", "RELEASE_URL": "https://example.invalid/r"}
 OPTIONS = Options(environ=RUNNER | URLS)
-UNDECIDED = [verdict for verdict in Verdict if not verdict.decided]
+UNDECIDED = [verdict for verdict in Verdict if not verdict.is_decided]
 
 FUZZ = settings(derandomize=True, database=None, deadline=None, max_examples=30)
 
@@ -76,7 +76,7 @@ def plain_report(text: str = "it is wrong", **more: Any) -> dict[str, Any]:
             "message": "" if verdict is Verdict.PASSED else text,
             "detail": "secret of staff",
             "seconds": 0.25,
-            "cause": "values" if verdict.decided else "",
+            "cause": "values" if verdict.is_decided else "",
             "line": 7,
         }
         for verdict in Verdict
@@ -196,9 +196,9 @@ def test_a_class_with_every_verdict(tiny: Course, tmp_path: Path) -> None:
                 VALIDATORS[name].validate(json.loads(place.read_text("utf-8")))
         JUNIT.validate(str(tmp_path / "junit"))
         suites = JUnitXml.fromfile(str(tmp_path / "junit"))
-        lost = verdict.decided and verdict is not Verdict.PASSED
+        lost = verdict.is_decided and verdict is not Verdict.PASSED
         assert (suites.tests, suites.failures + suites.errors) == (4, 2 if lost else 0)
-        assert suites.skipped == (0 if verdict.decided else 2)
+        assert suites.skipped == (0 if verdict.is_decided else 2)
 
 
 @given(TEXTS)

@@ -273,7 +273,7 @@ def test_what_was_entered_is_taken_back(graded: Path) -> None:
     """Points without a number and a reason, and an empty comment, remove the row; what is not there is said."""
     folder = ClassFolder(graded / "course", ResultsFolder(graded / "out"))
     fields = {"exercise": "double", "check": "", "points": "5", "why": "A mistake."}
-    before = folder.read().reports["carl"].total
+    before = folder.read().reports["carl"].final_score
     empty = {**fields, "points": " ", "why": ""}
     with pytest.raises(CourseError, match="no points were entered for this by hand"):
         folder.plan_override("carl", empty)
@@ -281,7 +281,8 @@ def test_what_was_entered_is_taken_back(graded: Path) -> None:
         folder.plan_override(author, fields).write()
         folder.plan_comment(author, "double", "2", "Why?").write()
     planned = folder.plan_override("carl", empty)
-    assert (planned.replaces, planned.changed["carl"][1].total) == ("This takes back 5 points: A mistake.", before)
+    assert planned.replaces == "This takes back 5 points: A mistake."
+    assert planned.changed["carl"][1].final_score == before
     planned.write()
     folder.plan_comment("carl", "double", "2", "").write()
     assert rows_of(graded / "out" / "overrides.csv") == [["ada", "double", "", "5", "A mistake."]]
@@ -320,15 +321,15 @@ def test_what_was_read_is_not_parsed_again(graded: Path, monkeypatch: pytest.Mon
     folder.plan_comment("carl", "double", "2", "Why?").write()
     folder.plan_void(folder.exercise("double"), "small").write()
     now = folder.read()
-    assert (now.reports["ada"].total.earned, parsed) == (500, [])
-    assert now.reports["carl"].total.earned > first.reports["carl"].total.earned
+    assert (now.reports["ada"].final_score.earned, parsed) == (500, [])
+    assert now.reports["carl"].final_score.earned > first.reports["carl"].final_score.earned
     assert folder.read().reports == ClassFolder(graded / "course", ResultsFolder(graded / "out")).read().reports
     parsed.clear()
     with closing(sqlite3.connect(graded / "out" / "journal.sqlite")) as journal, journal:
         (right,) = journal.execute("SELECT outcomes FROM results WHERE author = 'ada'").fetchone()
         journal.execute("UPDATE results SET outcomes = ?, at = '2026-11-01' WHERE author = 'carl'", (right,))
         journal.execute("UPDATE runs SET started = '2026-11-01'")
-    assert folder.read().reports["carl"].total.earned > now.reports["carl"].total.earned
+    assert folder.read().reports["carl"].final_score.earned > now.reports["carl"].final_score.earned
     assert len(parsed) == 1
 
 

@@ -210,7 +210,7 @@ def _item_of_check(
         mistakes: sentences on known mistakes, which follow the message of the check.
     """
     verdict, score, text = row.graded.verdict, row.graded.score, row.message
-    kind: Counted = "passed" if verdict is Verdict.PASSED else "lost" if verdict.decided else "undecided"
+    kind: Counted = "passed" if verdict is Verdict.PASSED else "lost" if verdict.is_decided else "undecided"
     if row.set_by:
         text = f"{row.set_by}\n{text}".strip()
     text = "\n".join([*([text] if text else []), *mistakes])
@@ -239,7 +239,7 @@ def final_points_text(report: ReportFile) -> str:
     An example is "8.5 of 10 points; 1 more are undecided, neither earned nor lost". Late days and other rules of the
     hand-in have been applied.
     """
-    return final_score_text(report.total, report.policy)
+    return final_score_text(report.final_score, report.policy)
 
 
 Visibility = Literal["hidden", "after_due_date", "after_published", "visible"]
@@ -298,7 +298,7 @@ def _json_text(made: Mapping[str, Any]) -> str:
 
 def gradescope(report: ReportFile, options: Options) -> str:
     """Return the report as the results.json of Gradescope."""
-    total = report.total
+    total = report.final_score
     # The total itself is Gradescope's to show: it hides it from students while hidden checks are.
     top = [f"{report.course}. Grader {report.environment.get('grader')}, torch {report.environment.get('torch')}."]
     items = items_of(report)
@@ -350,7 +350,7 @@ def _gradescope_test(item: ReportItem, place: int, options: Options) -> dict[str
 def prairielearn(report: ReportFile, options: Options) -> str:
     """Return the report as the results.json of PrairieLearn."""
     items = items_of(report)
-    total = report.total
+    total = report.final_score
     decided = total.possible - total.undecided
     faulty = any(item.verdict in ("broken", "inconclusive", "not_reached") for item in items)
     unread = _load_failures(items)
@@ -412,7 +412,7 @@ def classroom(report: ReportFile, options: Options) -> str:
     made = {
         "version": 3,
         "status": "fail" if "lost" in kinds else "error" if "undecided" in kinds else "pass",
-        "max_score": json_points(report.total.possible),
+        "max_score": json_points(report.final_score.possible),
         "message": final_points_text(report),
         "tests": tests,
     }
@@ -456,8 +456,8 @@ def classroom50(report: ReportFile, options: Options) -> str:
         "review": environ.get("REVIEW_URL") or named["commit"],
         "datetime": f"{at}Z",  # the runner puts the commit's own time in its place
         "graded_at": f"{at}Z",
-        "score": report.total.earned,
-        "max-score": report.total.possible,
+        "score": report.final_score.earned,
+        "max-score": report.final_score.possible,
         "tests": [_classroom50_test(item) for item in items_of(report)],
     }
     return _json_text(made)

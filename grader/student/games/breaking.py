@@ -101,7 +101,7 @@ def _end_if_found(own: OwnExercise, planted: FaultyFile, *, give_up: bool) -> It
     solved = report.exercises[0].passes
     if not solved and not give_up:
         rows = report.exercises[0].checks
-        failing = sum(row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED for row in rows)
+        failing = sum(row.outcome.verdict.is_decided and row.outcome.verdict is not Verdict.PASSED for row in rows)
         yield f"The fault is still there: {failing} of {len(rows)} checks fail. To see why:  grade {exercise.id}"
         return
     fault, replaced = planted.fault, restore_own_file(own.course, exercise, planted)
@@ -123,7 +123,7 @@ def choose_fault(own: OwnExercise, chance: random.Random) -> PlantedFault:
         CourseError: the checks detect none of the faults that are tried, or the file is not UTF-8.
     """
     handed_in, exercise = read_own_file(own.course, own.exercise), own.exercise
-    files = handed_in.of(exercise).files
+    files = handed_in.files_of(exercise).files
     try:
         possible = faults_of(files[exercise.file_name].decode("utf-8"))
     except (ValueError, SyntaxError):  # it passes, so that Python can read it: by a cookie or a mark at its beginning
@@ -154,7 +154,7 @@ def _verdict_on_fault(broken: GradedExercise) -> Verdict | None:
     """
     for row in broken.checks:
         outcome = row.outcome
-        if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
+        if outcome.verdict.is_decided and outcome.verdict is not Verdict.PASSED:
             senseless = any(name in outcome.message for name in _SENSELESS)
             return None if senseless or outcome.cause in _NO_TENSOR_FAULT else outcome.verdict
     return None

@@ -126,7 +126,7 @@ def _run_check_on(
         if outcome.verdict is Verdict.BROKEN:
             why = outcome.detail.split("\n")[0] or outcome.message
             raise CourseError(f"{where}: check_{outcome.check} has an error of its own: {why}")
-    against = (outcome for outcome in run.outcomes if outcome.verdict.decided)
+    against = (outcome for outcome in run.outcomes if outcome.verdict.is_decided)
     return next((outcome.message for outcome in against if outcome.verdict is not Verdict.PASSED), None)
 
 

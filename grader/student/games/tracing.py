@@ -57,7 +57,7 @@ def trace_runs(
         selection = CheckSelection(
             frozenset(wanted), with_tries=False, traced={id: text for id, (_, text) in wanted.items()}
         )
-        run = runtime.run(exercise, submission.of(exercise).files, setup.seed, selection)
+        run = runtime.run(exercise, submission.files_of(exercise).files, setup.seed, selection)
     by_id = {outcome.check: outcome for outcome in run.outcomes}
     runs = [TracedRun(title, by_id[id].moments) for id, (title, _) in wanted.items()]
     problems: dict[str, list[str]] = {}
