@@ -93,3 +93,15 @@ def test_a_generator_of_another_device_is_refused_where_it_draws() -> None:
         with raises(RuntimeError, refused):
             torch.poisson(torch.ones(0, device=device), generator=generator)
         assert torch.equal(generator.get_state(), before)
+
+
+@in_mode("cuda")
+def test_the_generators_of_any_accelerator() -> None:
+    """`torch.accelerator.random` of PyTorch 2.14 reads the seeds and states of the device's generators."""
+    generators = getattr(torch.accelerator, "random", None)
+    if generators is None:
+        return
+    torch.cuda.manual_seed(5)
+    assert generators.initial_seed() == generators.initial_seed("cuda:0") == 5
+    assert torch.equal(generators.get_rng_state(1), torch.cuda.get_rng_state(1))
+    assert len(generators.get_rng_state_all()) == 2

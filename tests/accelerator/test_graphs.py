@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -137,7 +138,11 @@ NOT_PINNED = (
     if torch.__version__ >= "2.11"
     else NOT_PERMITTED
 )
-NOT_REGISTERED = "RNG op during graph capture but generator is not registered with the capturing graph."
+NOT_REGISTERED = (
+    "RNG op during graph capture but generator is not registered with the capturing graph."
+    if torch.__version__ >= "2.11"
+    else "Attempt to increase offset for a CUDA generator not in capture mode."
+)
 SPOILED: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
     "item": (lambda x: x.sum().item(), NOT_PERMITTED),
     "a mask": (lambda x: x[x > 0], NOT_PERMITTED),
@@ -153,10 +158,6 @@ SPOILED: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
         lambda x: cuda.current_stream().record_event().synchronize(),
         "CUDA error: operation not permitted on an event last recorded in a capturing stream",
     ),
-    "a generator": (
-        lambda x: torch.rand(3, device="cuda", generator=torch.Generator("cuda")),
-        NOT_REGISTERED,
-    ),
 }
 
 
@@ -167,7 +168,8 @@ def test_what_cannot_be_captured() -> None:
     What PyTorch itself refuses leaves the capture valid: memory that is not pinned, a generator that is not registered.
     """
     x = torch.ones(3, device="cuda")
-    for work, text in SPOILED.values():
+    draws: Any = (lambda x: torch.rand(3, device="cuda", generator=torch.Generator("cuda")), NOT_REGISTERED)
+    for work, text in [*SPOILED.values(), *([draws] if torch.__version__ < "2.14" else [])]:
         end = "CUDA error: operation failed due to a previous error during capture" if text[:4] == "CUDA" else text
         with raises(RuntimeError, end) as told, cuda.stream(None):
             captured(lambda work=work: (x.add_(1), work(x)))  # type: ignore[misc]
@@ -288,3 +290,83 @@ def test_a_stream_that_captures_cannot_be_queried() -> None:
             cuda.CUDAGraph().capture_begin()
     graph.replay()
     assert x.tolist() == [1, 1, 1]
+
+
+@in_mode("cuda")
+def test_a_generator_registers_itself() -> None:
+    """Since PyTorch 2.14, a generator that draws in a capture is registered: each replay draws new numbers."""
+    if torch.__version__ < "2.14":
+        return
+    generator, drawn = torch.Generator("cuda"), torch.empty(3, device="cuda")
+    graph = captured(lambda: drawn.copy_(torch.rand(3, device="cuda", generator=generator)))
+    expected = torch.Generator("cuda")
+    for _ in range(2):
+        graph.replay()
+        assert torch.equal(drawn, torch.rand(3, device="cuda", generator=expected))
+
+
+@in_mode("cuda")
+def test_when_a_graph_is_instantiated() -> None:
+    """Without `keep_graph` it is when the capture ends, and not again; with it by the program or the first replay."""
+    x = torch.ones(3, device="cuda")
+    graph = captured(lambda: x.add_(1))
+    with raises(RuntimeError, "instantiate() is intended to be called by the user only when keep_graph=true"):
+        graph.instantiate()
+    kept = cuda.CUDAGraph(keep_graph=True)
+    with raises(RuntimeError, "capture_end() must have been called before calling instantiate"):
+        kept.instantiate()
+    for number in (10, 20):  # until it is instantiated, a capture replaces the one before
+        with cuda.graph(kept):
+            x.add_(number)
+    kept.instantiate()
+    kept.instantiate()
+    kept.replay()
+    assert x.tolist() == [21, 21, 21]
+    with raises(RuntimeError, "This CUDAGraph instance already owns a captured graph."), cuda.graph(kept):
+        pass
+    cuda.set_stream(cuda.default_stream())
+    find: Any = getattr(cuda.CUDAGraph, "get_currently_capturing_graph", None)
+    if torch.__version__ >= "2.11":
+        found: list[Any] = []
+        graph = captured(lambda: found.extend([x.add_(1), find()]))
+        assert found[1] is graph
+        with raises(RuntimeError, "The current stream is not currently capturing."):
+            find()
+
+
+@in_mode("cuda")
+def test_hooks_of_graphs() -> None:
+    """PyTorch 2.14 calls hooks of a graph, and those of all graphs, and keeps objects until the graph is gone."""
+    graphs: Any = torch.cuda.graphs
+    if not hasattr(graphs, "register_graph_replay_start_hook"):
+        return
+    moments = ("capture_start", "capture_end", "instantiate", "replay_start", "replay_end")
+    told: list[str] = []
+    handles = [
+        getattr(graphs, f"register_graph_{moment}_hook")(lambda _, moment=moment: told.append(f"all {moment}"))
+        for moment in moments
+    ]
+    handles.append(graphs.register_graph_destroy_hook(lambda ids: told.append(f"all destroy {len(ids)}")))
+    x, kept = torch.ones(1, device="cuda"), torch.ones(1)
+    gone = weakref.ref(kept)
+    graph = cuda.CUDAGraph()
+    for moment in moments:
+        name = "post_instantiate" if moment == "instantiate" else moment
+        getattr(graph, f"register_{name}_hook")(
+            lambda one, moment=moment: told.append(f"{moment} {type(one).__name__}")
+        )
+    graph.register_destroy_callback(lambda: told.append("destroy"), synchronize_before_release=True)
+    graph.retain_object(kept)
+    del kept
+    with cuda.graph(graph):
+        x.add_(1)
+    graph.replay()
+    assert (x.item(), gone() is None) == (2, False)
+    expected = [line for moment in moments for line in (f"all {moment}", f"{moment} CUDAGraph")]
+    assert told == expected
+    del graph
+    assert (told[len(expected) :], gone()) == (["all destroy 0", "destroy"], None)
+    for handle in handles:
+        handle.remove()
+    captured(lambda: x.add_(1)).reset()
+    assert len(told) == len(expected) + 2

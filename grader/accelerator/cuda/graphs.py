@@ -25,6 +25,12 @@ from grader.accelerator.sim.races import Block
 
 _EARLY = "without a preceding successful capture."
 
+_NOT_ENDED = "capture_end() must have been called before calling instantiate"
+
+_NOT_KEPT = "instantiate() is intended to be called by the user only when keep_graph=true"
+
+_NOT_CAPTURING = "The current stream is not currently capturing."
+
 _OWNS = "This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new instance."
 
 _DEFAULT = (
@@ -51,10 +57,16 @@ def is_current_stream_capturing() -> bool:
 
 
 class CUDAGraph(Unpicklable):
-    """A simulated CUDA graph: work that is captured once, and run again by one launch."""
+    """A simulated CUDA graph: work that is captured once, and run again by one launch.
+
+    Args:
+        keep_graph: True if the program instantiates the graph after the capture, or the first replay does; it may
+            capture into the graph again before that.
+    """
 
     def __init__(self, keep_graph: bool = False) -> None:
-        del keep_graph
+        self._keep_graph = keep_graph
+        self._has_graph_exec = False
         self._capture: Capture | None = None
         self._done: Capture | None = None
         self._pool: Any = None
@@ -78,7 +90,7 @@ class CUDAGraph(Unpicklable):
             raise RuntimeError(
                 f"Unknown capture error mode. Expected `global`, `thread_local`, or `relaxed`, got {capture_error_mode}"
             )
-        if self._done is not None:
+        if self._has_graph_exec:
             raise RuntimeError(_OWNS)
         if not queue[1]:
             raise RuntimeError(_DEFAULT)
@@ -89,10 +101,20 @@ class CUDAGraph(Unpicklable):
         self._pool = pool or graph_pool_handle()
         generators = [*(place.generator for place in machine.devices), *self._generators]
         self._capture = machine.capture = Capture(machine.races, queue, generators, capture_error_mode)
+        _capturing[machine.capture] = weakref.ref(self)
         SimGenerator.capturing = True
 
     def capture_end(self) -> None:
         """End the capture, so that the graph can be replayed.
+
+        Raise what `capture_end_pre` raises. Without `keep_graph`, the graph is instantiated, too.
+        """
+        self.capture_end_pre()
+        if not self._keep_graph:
+            self.instantiate()
+
+    def capture_end_pre(self) -> None:
+        """End the capture, and instantiate nothing.
 
         Raise if no capture was begun, if the program made a call that breaks the capture, if work of another stream was
         not joined, or if another stream is current than at the beginning.
@@ -120,6 +142,8 @@ class CUDAGraph(Unpicklable):
         """Run all captured work again, on the current stream."""
         if self._done is None:
             raise RuntimeError(f"Called CUDAGraph::replay {_EARLY}")
+        if not self._has_graph_exec:
+            self.instantiate()
         machine = the_machine()
         place = machine.devices[machine.current]
         if machine.capture is not None and place.queue in machine.capture.queues:
@@ -142,11 +166,20 @@ class CUDAGraph(Unpicklable):
             machine.clock.wait("graph", [place.queue])
 
     def instantiate(self) -> None:
-        """Do nothing: a graph is ready when its capture ends."""
+        """Make the captured graph ready for replays.
+
+        Raise if nothing is captured, or if a graph without `keep_graph` is instantiated again.
+        """
+        if self._done is None:
+            raise RuntimeError(_NOT_ENDED)
+        if self._has_graph_exec and not self._keep_graph:
+            raise RuntimeError(_NOT_KEPT)
+        self._has_graph_exec = True
 
     def reset(self) -> None:
         """Delete the captured graph."""
         self._done = None
+        self._has_graph_exec = False
 
     def pool(self) -> Any:
         """Return the key of the graph's memory pool."""
@@ -161,6 +194,15 @@ class CUDAGraph(Unpicklable):
         """
         self._generators.append(generator)
 
+    @staticmethod
+    def get_currently_capturing_graph() -> CUDAGraph:
+        """Return the graph that captures on the current stream; raise if none does."""
+        capture = the_machine().capture
+        graph = None if capture is None or not is_current_stream_capturing() else _capturing[capture]()
+        if graph is None:
+            raise RuntimeError(_NOT_CAPTURING)
+        return graph
+
     def enable_debug_mode(self) -> None:
         """Do nothing: a simulated graph has no further information for debugging."""
 
@@ -171,12 +213,15 @@ class CUDAGraph(Unpicklable):
 
 CUDAGraph.__module__ = "torch.cuda.graphs"
 
+_capturing: weakref.WeakKeyDictionary[Capture, weakref.ref[CUDAGraph]] = weakref.WeakKeyDictionary()
+"""The graph of each capture."""
+
 
 class Graph(CUDAGraph):
     """The graph of `torch.accelerator`: a context in which the work of the current stream is captured.
 
     Args:
-        keep_graph: not used: a graph is ready when its capture ends.
+        keep_graph: as for `CUDAGraph`.
         pool: a key of `graph_pool_handle`, or of another graph's pool.
         capture_error_mode: "default", which means "global", or another mode of `CUDAGraph.capture_begin`.
     """

@@ -74,6 +74,11 @@ class Stream(Unpicklable):
         """The address of the stream, which differs from those of other devices; 0 is a default stream."""
         return self.stream_id and self.device_index << 32 | self.stream_id
 
+    @property
+    def native_handle(self) -> int:
+        """The same number, as PyTorch 2.11 calls it for streams of any device."""
+        return self.cuda_stream
+
     def synchronize(self) -> None:
         """Block the host until all work that was submitted to the stream is done."""
         the_machine().wait("synchronize", [self.queue])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 import torch
 
 from grader.accelerator.cuda.graphs import CUDAGraph, is_current_stream_capturing
@@ -17,8 +20,12 @@ def install(machine: Machine) -> None:
     `make_graphed_callables` use.
     """
     del machine
+    graph: Any = CUDAGraph
+    if hasattr(torch.cuda.graphs, "register_graph_replay_start_hook"):
+        # Not before: it imports what only newer versions have.
+        graph = importlib.import_module("grader.accelerator.cuda.graph_hooks").CUDAGraphWithHooks
     for owner in (torch.cuda, torch.cuda.graphs):
-        for answer in (CUDAGraph, graph_pool_handle, is_current_stream_capturing):
+        for answer in (graph, graph_pool_handle, is_current_stream_capturing):
             put(owner, answer.__name__, answer)
     for owner in (torch.cuda, torch.cuda.memory):
         put(owner, "MemPool", MemPool)

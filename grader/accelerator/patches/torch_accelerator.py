@@ -59,6 +59,8 @@ def install(machine: Machine) -> None:
     put(torch._C, "_get_accelerator", current_accelerator)
     if hasattr(torch._C, "_accelerator_isAllocatorInitialized"):
         put(torch._C, "_accelerator_isAllocatorInitialized", lambda: True)
+    if hasattr(torch._C, "_accelerator_getDefaultGenerator"):  # `torch.accelerator.random` of PyTorch 2.14
+        put(torch._C, "_accelerator_getDefaultGenerator", lambda index: machine.devices[index].generator)
     # Some of these names stand in both modules, some in one.
     for name, answer in answers.items():
         for owner in (torch.accelerator, torch.accelerator.memory):

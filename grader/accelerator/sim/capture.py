@@ -22,7 +22,12 @@ _NOT_PINNED = (
 _FOREIGN = (
     "RNG op during graph capture but generator is not registered with the capturing graph. Call "
     "graph.register_generator_state() before capture_begin()."
+    if torch.__version__ >= "2.11"
+    else "Attempt to increase offset for a CUDA generator not in capture mode."
 )
+
+_REGISTERS = torch.__version__ >= "2.14"
+"""Whether an operator that draws during a capture registers its generator with the graph."""
 
 # PyTorch checks both before it calls the driver, so that the capture stays valid. 2.10 lets the driver refuse the copy.
 _CHECKS_COPIES = torch.__version__ >= "2.11"
@@ -50,7 +55,7 @@ class Capture:
             its pinned tensor.
     """
 
-    def __init__(self, races: Races, queue: Queue, generators: Sequence[SimGenerator], mode: str) -> None:
+    def __init__(self, races: Races, queue: Queue, generators: list[SimGenerator], mode: str) -> None:
         self._races = races
         self._mode = mode
         self._thread = threading.get_ident()
@@ -122,12 +127,19 @@ class Capture:
         self.writes += [weakref.ref(block) for block in writes]
 
     def check_generator(self, generator: Any) -> None:
-        """Raise `RuntimeError` for a generator that is not registered with the graph."""
-        if all(
-            generator._cdata != known._cdata  # type: ignore[attr-defined]
+        """Raise `RuntimeError` for a generator that is not registered with the graph.
+
+        Since PyTorch 2.14, register it.
+        """
+        if any(
+            generator._cdata == known._cdata  # type: ignore[attr-defined]
             for known in self._generators
         ):
+            return
+        if not _REGISTERS:
             raise RuntimeError(_FOREIGN)
+        self._generators.append(generator)
+        self._states.append(generator.get_state())
 
     def add_work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, traffic: Any) -> None:
         """Record a kernel or a copy, with the time that it will take at each replay.

@@ -84,7 +84,7 @@ def _attention_params(tensor: torch.Tensor) -> Any:
 
 
 def _captured_graph(tensor: torch.Tensor) -> torch.cuda.CUDAGraph:
-    graph = torch.cuda.CUDAGraph()
+    graph = torch.cuda.CUDAGraph(keep_graph=True)
     with torch.cuda.graph(graph):
         tensor.add_(1)
     return graph
@@ -93,7 +93,8 @@ def _captured_graph(tensor: torch.Tensor) -> torch.cuda.CUDAGraph:
 def names_to_try(owner: Any) -> list[str]:
     """Return the public names of a module or object that are to be tried.
 
-    Modules, names imported from Python's library, and names that begin with `_` or `capture_` are left out.
+    Modules, names imported from Python's library, and names that begin with `_` or `capture_` are left out, and so is
+    the function that works only within a capture.
     """
     found = []  # without those that begin and end a capture, by which the graph is made
     for name in sorted(dir(owner)):
@@ -101,6 +102,7 @@ def names_to_try(owner: Any) -> list[str]:
         module = getattr(value, "__module__", None) or ""
         if (
             name.startswith(("_", "capture_"))
+            or name == "get_currently_capturing_graph"
             or isinstance(value, types.ModuleType)
             or module.startswith(_OF_THE_LANGUAGE)
         ):
