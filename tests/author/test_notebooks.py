@@ -1237,3 +1237,23 @@ def test_points_in_the_last_line_are_those_of_parts() -> None:
     todos = [todo for _, todo in todos_of(draft.hidden)]
     assert any(todo.startswith("nbgrader takes the number in the last line as the points") for todo in todos)
     assert draft.counts == (1, 1, 0)
+
+
+def test_a_given_variable_that_changes_later_is_named() -> None:
+    """A check sees its last value; one that is bound to the same again is no change."""
+    one = nbgrader_cells("def f(x):\n    return x", "assert f(n) == 2 and f(m) == 1")
+    two = nbgrader_cells("def g(x):\n    return x", "assert g(n) == 3")
+    made = assignment_of(notebook(code("n = 2\nm = 1"), *one, code("# again\nm = 1\nn = 3"), *two))
+    assert made is not None
+    assert made.notes == [
+        "a cell below t0 changes `n`, which the notebook gives, and checks see its last value: set it in each check"
+    ]
+
+
+def test_an_import_stands_once() -> None:
+    """Whichever comments stand above it in the notebook; a heading may begin with its points."""
+    cells = nbgrader_cells("def f(x):\n    return np.ones(x)", "assert len(f(2)) == 2")
+    heading = raw("### (0.75p) Ones\n\nWrite it.", "markdown")
+    draft = draft_of(notebook(code("import numpy as np"), code("# Libraries\nimport numpy as np"), heading, *cells))
+    assert draft.starter.count("import numpy as np") == 1
+    assert '"""Ones"""' in draft.shown

@@ -386,6 +386,25 @@ class Assignment:
                 "another name, or write a function for each step"
             )
 
+    def given_change_sentences(self) -> Iterator[str]:
+        """Yield a sentence for each given variable that a test uses and a later cell binds to something else."""
+        students, looked = self._students_names(), dict[str, list[str]]()
+        cells = [[item for item in top_statements(cell, with_parameters=False) if not item.name] for cell in self.code]
+        for name, source in self.tests.items():
+            place = self._cells_before[name]
+            known = {ast.unparse(item.node) for cell in cells[:place] for item in cell}
+            bound = {each for cell in cells[:place] for item in cell for each in item.binds}
+            changes = (item for cell in cells[place:] for item in cell if ast.unparse(item.node) not in known)
+            later = {each for item in changes for each in item.binds}
+            imported = {each for cell in cells for item in cell for each in imported_names(item.node)}
+            for each in sorted(_names_used(_as_function(name, source)) & bound & later - students - imported):
+                looked.setdefault(each, []).append(name.removeprefix("test_"))
+        for each, names in looked.items():
+            yield (
+                f"a cell below {', '.join(names)} changes `{each}`, which the notebook gives, and checks see its last "
+                "value: set it in each check"
+            )
+
     def unsolved_names(self) -> list[str]:
         """Return the names that tests use and that no cell binds, if no test uses a name of the solution."""
         used = self._names_used_by_tests()

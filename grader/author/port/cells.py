@@ -140,6 +140,7 @@ _LIST = re.compile(r"<ol[^>]*>(.*?)</ol>", re.DOTALL)
 _HEADING = re.compile(r"\s{0,3}#+ +(.*?)[ #]*$")
 _POINTS = re.compile(r"\W*\d+(\.\d+)? *(points?|pts?|marks?)\b\W*$", re.IGNORECASE)
 _SCHEME = re.compile(r"^#+ *BEGIN MARK SCHEME[^\n]*\n?(.*?)^#+ *END MARK SCHEME[^\n]*\n?", re.MULTILINE | re.DOTALL)
+_POINTS_FIRST = re.compile(r"^\W*\d+(\.\d+)? *(points?|pts?|marks?|p)\) *", re.IGNORECASE)
 LONGEST_HEADING = 60
 """Letters of a heading that can be the title of a check."""
 
@@ -166,6 +167,7 @@ def heading_of(markdown: str) -> str:
     rows = markdown.split("\n")
     heading = next((found[1] for row in _heading_rows(rows) if (found := _HEADING.match(rows[row]))), "")
     (text,) = [*question_lines(heading)][:1] or [""]
+    text = _POINTS_FIRST.sub("", text)
     text = _POINTS.sub("", re.sub(r"\*(?=\S)([^*]+)\*", r"\1", text)).strip("*_:. ")
     return text if len(text) <= LONGEST_HEADING else ""
 

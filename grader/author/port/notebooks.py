@@ -68,6 +68,7 @@ def assignment_of(text: str) -> Assignment | None:
         *made.by_hand_sentences(),
         *made.autotests,
         *made.later_change_sentences(),
+        *made.given_change_sentences(),
         *made.left_out_words_sentences(),
     ]
     return made

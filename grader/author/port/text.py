@@ -342,8 +342,12 @@ def source_of_file(docstring: str, items: Iterable[TopStatement]) -> str:
     """
     blocks = {"": [f'"""{docstring}"""\n'], "imports": list[str](), HELPERS: list[str]()}
     code, large = "", False
+    imported = set[str]()
     for item in items:
         if names := imported_names(item.node):
+            if ast.unparse(item.node) in imported:
+                continue
+            imported.add(ast.unparse(item.node))
             is_helper = item.text.startswith(HELPERS)
             blocks[HELPERS if is_helper else "imports"] += names if is_helper else [item.text]
             continue
