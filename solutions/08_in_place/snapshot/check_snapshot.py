@@ -124,7 +124,12 @@ def check_any_w(student, probe, rng, name):
         assert_true(still is True, "w has another `requires_grad` after the call")
         assert_true(grad is True, "w has another `.grad` after the call")
         assert_values(found, numbers)
-        text = f"the result of `{name}` is in the graph and must not be, or the other way round"
-        assert_true(requires is (name == "branch" and graph != "none"), text)
-        text = f"the result of `{name}` shares memory with w and must not, or the other way round"
-        assert_true(shared is (name == "peek"), text)
+        if name == "branch" and graph != "none":
+            assert_true(requires is True, "the result of `branch` requires no gradient; it must stay in the graph of w")
+        else:
+            where = ", as w requires none" if name == "branch" else ""
+            assert_true(requires is False, f"the result of `{name}` requires a gradient; it must not{where}")
+        if name == "peek":
+            assert_true(shared is True, "the result of `peek` is a copy; it must share memory with w")
+        else:
+            assert_true(shared is False, f"the result of `{name}` shares memory with w; it must have its own")

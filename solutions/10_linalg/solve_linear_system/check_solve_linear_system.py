@@ -38,11 +38,13 @@ def check_systems(student, rng):
 @check("C2", share=2, try_this="i = torch.arange(9.0); A = 1 / (i[:, None] + i + 1); print(A @ solve(A, A) - A)")
 def check_exact(student, rng):
     """Is exact if A is nearly singular, without an inverse"""
+    narrow = False
     for n, dtype in ((8, torch.float64), (5, torch.float32)):
         A = 1e5 * HILBERT[rng.integer(0, 2) :][:n, :n].to(dtype)  # with a determinant that is not small
         x = student.solve(A.clone(), A.clone())
         assert_tensor(x, "x")
-        eps = torch.finfo(torch.float32 if x.dtype == torch.float32 else dtype).eps
+        narrow |= dtype == torch.float64 and x.dtype == torch.float32
+        eps = torch.finfo(torch.float32 if narrow else dtype).eps
         # Elimination, QR and SVD reach less than a twentieth of this, an inverse a thousand times as much.
         assert_values(A.double() @ x.double(), A, "A @ x", rtol=0, atol=10 * n * eps * float(A.sum(1).max()))
         seen = count_ops(student.solve, A, _matrix(rng, n, dtype))
@@ -51,6 +53,8 @@ def check_exact(student, rng):
         assert_true(
             not {"linalg_inv_ex", "linalg_pinv"} & set(seen), "the inverse of A is computed; solving needs none"
         )
+    if narrow:  # its digits are for C3, and how many of them are lost here is luck
+        return
     # Rows that are nearly dependent, of usual size and with a usual determinant: what is added to A shows here.
     A = 100 * rng.normal(4, 4, dtype=torch.float64)
     A[3] = A[:3].sum(0) + 1e-7 * A[3]
@@ -62,12 +66,13 @@ def check_exact(student, rng):
 @check("C3", category="dtype", share=2, try_this="solve(torch.tensor([[2**24 + 1]]), torch.ones(1, 1).double()).item()")
 def check_dtypes(student, probe, rng):
     """Converts A and b to the right dtype"""
-    dtypes = (torch.float32, torch.float64, torch.int64, torch.int32, torch.uint8)
+    # Two of float64 come first: it shows who makes float32 of everything, not of one of the two, or of integers.
+    dtypes = (torch.float64, torch.float32, torch.int64, torch.int32, torch.uint8)
     for first, second, default in product(dtypes, dtypes, dtypes[:2]):
         both = torch.promote_types(first, second)
         A, b = torch.tensor([[2, 1], [1, 3]], dtype=first), torch.tensor([[1, 2], [0, 1]], dtype=second)
         x = probe.with_default_dtype(student.solve, default, A, b)
-        assert_dtype(x, both if both.is_floating_point else default, "x")
+        assert_dtype(x, both if both.is_floating_point else default, f"x for an A of {first} and a b of {second}")
     A = (2**24 + 2 * torch.randint(0, 9, (3,), generator=rng) + 1).diag() + 1 - torch.eye(3).long()  # not in float32
     for first, second in ((torch.int64, torch.float64), (torch.float64, torch.int64)):
         assert_values(student.solve(A.to(first), A.to(second)), torch.eye(3), "x for long integers", rtol=0, atol=1e-8)
