@@ -85,7 +85,7 @@ class Loss:
         return sum(self.lost.values())
 
     @property
-    def lost_on_kept_rules(self) -> dict[str, float]:
+    def lost_on_other_rules(self) -> dict[str, float]:
         """The points that the wrong answer loses on rules that it does not break.
 
         An answer that breaks C1 and loses `{"C1": 100, "C2": 50}` has `{"C2": 50}` here, in hundredths of a point.
@@ -449,7 +449,7 @@ def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
             # Where a check could not be run, nothing can be lost on its rule.
             elif rule not in loss.lost and rule not in loss.undecided:
                 yield f"{where}: breaks: it loses nothing on {rule}; remove that, or write a check that notices it"
-        others = loss.lost_on_kept_rules
+        others = loss.lost_on_other_rules
         if sum(others.values()) > MOST_ON_OTHERS * exercise.points:
             rules = ", ".join(sorted_rules({*loss.broken_rules, *others} - {""}))
             broken = " and ".join(sorted_rules(loss.broken_rules))

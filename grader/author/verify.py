@@ -338,7 +338,7 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = (), answers: Se
             yield f"{proof.exercise.id}: not proved here, as the named check needs what is not here: {files}"
     losses = [loss for proof in proofs for loss in proof.losses]
     if total := sum(loss.lost_hundredths for loss in losses):
-        others = sum(sum(loss.lost_on_kept_rules.values()) for loss in losses)
+        others = sum(sum(loss.lost_on_other_rules.values()) for loss in losses)
         yield f"{100 * others / total:.0f} % of the points that wrong answers lose are for rules that they obey"
     for note in (note for proof in proofs for note in proof.notes):
         yield from prose(note, WIDTH, further="    ")
@@ -416,7 +416,7 @@ def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
     for proof in proofs:
         for loss in proof.losses:
             name = for_terminal(f"{proof.exercise.number} {loss.name.removesuffix('.py')}", one_line=True)
-            others = loss.lost_on_kept_rules
+            others = loss.lost_on_other_rules
             broken = ",".join(sorted_rules(loss.broken_rules))
             own = f"{broken} {as_points_text(loss.lost_hundredths - sum(others.values()))}"
             rows.append([name, as_points_text(loss.lost_hundredths), own, losses_text(others)])

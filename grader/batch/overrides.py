@@ -96,7 +96,9 @@ def read_overrides(path: Path, course: Course) -> tuple[Override, ...]:
     return tuple(sorted(rows, key=lambda one: not one.check))  # those of whole exercises have the last word
 
 
-def read_rows(path: Path, course: Course, kind: type[Row], subject: Callable[[Row], Hashable], same: str) -> list[Row]:
+def read_rows(
+    path: Path, course: Course, kind: type[Row], key_of: Callable[[Row], Hashable], words_if_repeated: str
+) -> list[Row]:
     """Read a CSV table that staff wrote, such as overrides.csv; return [] without the file.
 
     For overrides.csv, each row becomes an `Override`.
@@ -105,10 +107,10 @@ def read_rows(path: Path, course: Course, kind: type[Row], subject: Callable[[Ro
         path: the path of the file.
         course: the course; a row may name an exercise by its number, which becomes the id.
         kind: the class of the result's items: `Override` or `Comment`.
-        subject: a function that returns what an item is about, such as its author, exercise and check. Two rows about
+        key_of: a function that returns what an item is about, such as its author, exercise and check. Two rows about
             the same are an error.
-        same: the end of the message about such rows: "gives points for the same check" in "line 5: line 3 gives points
-            for the same check; remove one of the two".
+        words_if_repeated: the end of the message about such rows: "gives points for the same check" in "line 5: line 3
+            gives points for the same check; remove one of the two".
 
     Raises:
         CourseError: rows of the file are wrong; it lists them all.
@@ -134,9 +136,9 @@ def read_rows(path: Path, course: Course, kind: type[Row], subject: Callable[[Ro
         if read is None:
             continue
         one = read.model_copy(update={"exercise": names.get(exercise, exercise)})
-        first = made.setdefault(subject(one), one)
+        first = made.setdefault(key_of(one), one)
         if first is not one:
-            problems.append(f"{where}: line {first.row} {same}; remove one of the two")
+            problems.append(f"{where}: line {first.row} {words_if_repeated}; remove one of the two")
     if problems:
         raise CourseError(*problems)
     return list(made.values())

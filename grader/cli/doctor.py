@@ -56,10 +56,10 @@ def doctor_command(as_json: bool, start: str | None) -> None:
     # Workers are started as a batch would. With no least level: what is missing is to be shown, not refused.
     with closing(open_worker_source(setup.start, SandboxPlan())) as source:
         reached = source.wait_ready()
-    remains = _access_of_check_processes(setup)
-    say(*_doctor_lines(facts, reached, remains))
+    access = _access_of_check_processes(setup)
+    say(*_doctor_lines(facts, reached, access))
     if as_json:
-        print_json(doctor_data(facts, reached, remains))
+        print_json(doctor_data(facts, reached, access))
 
 
 def _background_process_lines() -> Iterator[str]:
@@ -172,7 +172,7 @@ def _course_rows() -> Iterator[tuple[str, str]]:
     yield "editor", editor or "not set: set VISUAL or EDITOR, and  grade open  uses it"
 
 
-def _doctor_lines(facts: Mapping[str, object], reached: ReachedLevel, remains: Mapping[str, str]) -> Iterator[str]:
+def _doctor_lines(facts: Mapping[str, object], reached: ReachedLevel, access: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines that `grade doctor` prints; see `doctor_data` for the arguments.
 
     They have facts, what the sandbox prevents, and what check processes can reach.
@@ -202,7 +202,7 @@ def _doctor_lines(facts: Mapping[str, object], reached: ReachedLevel, remains: M
         yield "  Another way to full confinement is a container; see docs/security.md"
     yield ""
     yield "Check processes, which run a course's checks: what remains within their reach"
-    for name, value in remains.items():
+    for name, value in access.items():
         yield from prose(f"{name:{_NAME - 2}}{for_terminal(value, one_line=True)}", WIDTH, "  ", " " * (_NAME - 2))
 
 
@@ -218,13 +218,13 @@ def _note_if_newer(name: str, version: str) -> str:
     return f"newer than {TESTED[name]}, with which tensorgrade was tested, so results may differ from what a task says"
 
 
-def doctor_data(facts: Mapping[str, object], reached: ReachedLevel, remains: Mapping[str, str]) -> dict[str, Any]:
+def doctor_data(facts: Mapping[str, object], reached: ReachedLevel, access: Mapping[str, str]) -> dict[str, Any]:
     """Return the facts that `grade doctor` prints as a dict for JSON.
 
     Args:
         facts: the facts by name.
         reached: the level of confinement, and what was tried.
-        remains: the things that check processes can still reach, by name.
+        access: the things that check processes can still reach, by name.
     """
     return {
         "facts": dict(facts),
@@ -234,5 +234,5 @@ def doctor_data(facts: Mapping[str, object], reached: ReachedLevel, remains: Map
             for it in reached.findings
         ],
         "missing": reached.missing(),
-        "check_processes": dict(remains),
+        "check_processes": dict(access),
     }

@@ -277,7 +277,7 @@ class GradedExercise:
         return replace(self, checks=rows, score=score, state="not_started", held_by=None)
 
     @property
-    def passes(self) -> bool:
+    def passes_here(self) -> bool:
         """Whether all checks that can run here passed."""
         return self.state in ("done", PASSES_HERE)
 

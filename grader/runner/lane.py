@@ -41,7 +41,7 @@ from grader.runner.worker_source import WorkerSource
 from grader.runner.zygote_client import START_S, ForkedProcess
 from grader.sandbox import cgroup
 from grader.sandbox.child import end, tail
-from grader.sandbox.clock import waited_s
+from grader.sandbox.clock import runnable_wait_s
 from grader.sandbox.process import GRACE_S, kill, remove_folder
 from grader.wire.frames import Channel
 from grader.wire.transport import ChannelClosed, patience_until
@@ -424,8 +424,8 @@ class Lane:
         These are the check process and spawned workers. The result is None if it is not known.
         """
         assert self._process is not None
-        own = waited_s(self._process.pid)
-        return own if own is None else own + sum(waited_s(pid) or 0.0 for pid in self._spawned)
+        own = runnable_wait_s(self._process.pid)
+        return own if own is None else own + sum(runnable_wait_s(pid) or 0.0 for pid in self._spawned)
 
     def _send(self, message: Message) -> None:
         with contextlib.suppress(ChannelClosed):  # which is met by the wait for its answer

@@ -75,7 +75,7 @@ def _thread_runs(path: str) -> bool:
     return False
 
 
-def waited_s(pid: int) -> float | None:
+def runnable_wait_s(pid: int) -> float | None:
     """Return the seconds for which a process was ready to run and had no core.
 
     They are those of its first thread. The result is None where the system does not show them.

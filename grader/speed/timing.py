@@ -243,7 +243,7 @@ class TimedWorker:
 
     def _read_clocks(self) -> _Clocks:
         worker, wall, cpu = self.connection.worker, time.monotonic(), self._cpu()
-        return _clocks_of(wall, cpu, None if worker is None else worker.waited_s())
+        return _clocks_of(wall, cpu, None if worker is None else worker.runnable_wait_s())
 
     def _cpu(self) -> float:
         worker = self.connection.worker
@@ -266,7 +266,7 @@ def _clocks_of(wall: float, cpu: float, waited: float | None) -> _Clocks:
         cpu: the CPU time of the worker, in seconds.
         waited: the seconds that the worker waited for a core; None if not known.
     """
-    ours = clock.waited_s(os.getpid())
+    ours = clock.runnable_wait_s(os.getpid())
     return _Clocks(cpu, 0.0 if waited is None or ours is None else wall - cpu - waited - ours)
 
 

@@ -91,7 +91,7 @@ def advice(
         so_far = progress.of(exercise.id)
         if so_far.tries >= _TRIES and so_far.hints < len(exercise.hints):
             yield f"Stuck? Here is the {_WORDS[so_far.hints]} of three hints:  grade hint {exercise.id}"
-    elif len(report.exercises) == 1 and report.exercises[0].passes:
+    elif len(report.exercises) == 1 and report.exercises[0].passes_here:
         if report.exercises[0].state == "done":  # who is not done yet needs no game
             yield from _lines_after_full_marks(report.exercises[0].exercise, saved=saved)
         following = next_row(course, progress=progress, load_module=load_module)

@@ -356,7 +356,9 @@ def _progress_after(before: ExerciseProgress, graded: GradedExercise) -> Exercis
         return replace(before, tries=tries)
     done = graded.state == "done"
     earned = in_points(graded.score.earned)
-    return ExerciseProgress(graded.state, earned, before.solved or done, 0 if graded.passes else tries, before.hints)
+    return ExerciseProgress(
+        graded.state, earned, before.solved or done, 0 if graded.passes_here else tries, before.hints
+    )
 
 
 def read_progress(course: Course) -> CourseProgress:

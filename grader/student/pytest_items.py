@@ -166,7 +166,7 @@ class CheckItem(pytest.Item):
         Fail the item if the grader failed, or if the check itself is broken.
         """
         try:
-            row, _, _ = self._graded_cases()
+            row, _, _ = self._reported_case_and_all()
         except GraderError as error:
             pytest.fail(str(error), pytrace=False)
         if row.outcome.verdict is Verdict.BROKEN:
@@ -174,7 +174,7 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         """Pass, skip or fail the item, by the verdict of the check."""
-        row, cases, graded = self._graded_cases()
+        row, cases, graded = self._reported_case_and_all()
         verdict, message = row.outcome.verdict, row.outcome.message
         if verdict is Verdict.PASSED:
             if graded.state == "not_started":  # what a starter does of itself earns nothing
@@ -189,7 +189,7 @@ class CheckItem(pytest.Item):
                 self.add_report_section("call", stream, for_terminal(text))
         _fail(row, cases)
 
-    def _graded_cases(self) -> tuple[GradedCheck, Sequence[GradedCheck], GradedExercise]:
+    def _reported_case_and_all(self) -> tuple[GradedCheck, Sequence[GradedCheck], GradedExercise]:
         """Return the case of this check that pytest reports, all its cases, and its exercise.
 
         `check_sizes` with two parameters has cases with ids such as `sizes[2]` and `sizes[5]`. A check without

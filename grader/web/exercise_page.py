@@ -421,7 +421,7 @@ class ExercisePage:
                 self._report = look.html(shown)
         else:
             self._report.content = shown
-        if result.is_complete and graded.passes:
+        if result.is_complete and graded.passes_here:
             with self._following:
                 self._show_next()
             with self._results:

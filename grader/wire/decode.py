@@ -20,7 +20,7 @@ from grader.wire.dtypes import DTYPES, TAGS, array_dtype
 from grader.wire.encode import can_be_lazy
 from grader.wire.facts import AcceleratorFunctions, TensorFacts, are_any_recorded, from_row, note_facts
 from grader.wire.frames import Caps, ProtocolError, expect
-from grader.wire.memory import Array, MemoryBlock, alias_for_trials, check_layout, dense_strides
+from grader.wire.memory import Array, MemoryBlock, check_layout, dense_strides, trial_view
 from grader.wire.table import ALIGNMENT, ObjectTable
 
 
@@ -139,7 +139,7 @@ class Decoder(PlainDecoder):
             array = self._array(row)
             if number < len(self._table.objects):
                 # NumPy may refuse it, there or back, and once the first change is made nothing is refused any more.
-                tried = alias_for_trials(self._table.objects[number])
+                tried = trial_view(self._table.objects[number])
                 before = _array_layout(tried)
                 _set_array_layout(tried, _array_layout(array))
                 _set_array_layout(tried, before)
@@ -252,13 +252,13 @@ class Decoder(PlainDecoder):
             return
         table = self._table
         for number, view in views.items():
-            self._keep_facts_and_layout(number, view, is_new=number >= known)
+            self._record_facts_and_layout(number, view, is_new=number >= known)
         for number, block in written.items():
             self.changes.append(Change(table.blocks[number], lambda it: it.data.tobytes(), _write, block))
         for number, items in contents.items():
             self.changes.append(Change(table.objects[number], lambda it: list(items_of(it)), _set_contents, items))
 
-    def _keep_facts_and_layout(self, number: int, view: Any, *, is_new: bool) -> None:
+    def _record_facts_and_layout(self, number: int, view: Any, *, is_new: bool) -> None:
         """Record what a message says of a tensor or an array besides its numbers.
 
         These are the shape and strides of one that the check already has, as student code may have resized it in place;

@@ -315,8 +315,9 @@ def encode_tree(tree: Mapping[str, object], caps: Caps) -> bytes:
         text = _ENCODE(tree).encode("ascii")
     except ValueError:  # Python writes no longer ones, and reads none
         raise Unsupported("an integer has too many digits to be sent") from None
-    if len(text) > caps.tree_bytes or _most_values(text) > caps.tree_nodes:
-        raise Unsupported(f"the values are too large to send ({len(text) / 2**20:.0f} MB, {_most_values(text)} parts)")
+    count = _values_at_most(text)
+    if len(text) > caps.tree_bytes or count > caps.tree_nodes:
+        raise Unsupported(f"the values are too large to send ({len(text) / 2**20:.0f} MB, {count} parts)")
     return text
 
 
@@ -327,7 +328,7 @@ def parse_tree(text: bytes, caps: Caps) -> dict[str, Any]:
         ProtocolError: they are not JSON, not an object, or have too many nodes.
     """
     # Counted before it is parsed: every two bytes of text may become an object of Python's.
-    if _most_values(text) > caps.tree_nodes:
+    if _values_at_most(text) > caps.tree_nodes:
         raise ProtocolError("a message has too many parts")
     try:
         tree = _DECODE(text.decode("utf-8"))
@@ -338,7 +339,7 @@ def parse_tree(text: bytes, caps: Caps) -> dict[str, Any]:
     return tree
 
 
-def _most_values(text: bytes) -> int:
+def _values_at_most(text: bytes) -> int:
     """Return how many values JSON text may have at most, without the outermost one.
 
     `{"a":[1,2]}` may have 3: the number of its commas and opening brackets.

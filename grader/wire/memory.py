@@ -38,7 +38,7 @@ class _ArrayDescription:
         self.__array_interface__ = array.__array_interface__
 
 
-def alias_for_trials(array: Array) -> Array:
+def trial_view(array: Array) -> Array:
     """Return a second array over the same memory, to try out a change of shape or strides.
 
     NumPy cannot make some of these changes in place, and raises. It raises for the second array if it would for

@@ -48,7 +48,7 @@ class _Spare(NamedTuple):
     orders: socket.socket
 
 
-class _Assignment(NamedTuple):
+class _WorkerOfLane(NamedTuple):
     """What the server knows of a worker that works for a lane, which is one check process.
 
     Attributes:
@@ -109,7 +109,7 @@ class _Server:
     ) -> None:
         self._host, self._sandbox, self._reached, self._libraries = host, sandbox, reached, libraries
         self._forks = 0
-        self._workers: dict[int, _Assignment] = {}
+        self._workers: dict[int, _WorkerOfLane] = {}
         self._too_large: set[int] = set()
         self._spare: _Spare | None = None
         self._no_room = ""
@@ -200,7 +200,7 @@ class _Server:
         """
         # Entered before its orders are sent: should it die at once, its end is reported to its lane.
         together = wanted.together_mb << 20 if wanted.limits.processes > 1 else 0
-        self._workers[spare.pid] = _Assignment(lane, status, wanted.spared, together)
+        self._workers[spare.pid] = _WorkerOfLane(lane, status, wanted.spared, together)
         self._selector.register(status, selectors.EVENT_READ, lambda end: self._end_worker(spare.pid, end))
         _, peak = receive(spare.orders)  # of its `WorkerReady`; nothing comes if it has died
         _send(spare.orders, wanted, descriptors)

@@ -163,7 +163,7 @@ class WorkerProcess:
                 return _UNWATCHED_S
             # From outside, on our clock: student code could replace any clock in its own process. A clock that cannot
             # be read stands still.
-            used, waited = self.cpu_s() or 0.0, self.waited_s() or 0.0
+            used, waited = self.cpu_s() or 0.0, self.runnable_wait_s() or 0.0
             before = before or (used, waited)
             cpu_left = seconds - (used - before[0])
             # Sleep takes no CPU time, so wall time must end it. Where it merely waited for a core, that is left out.
@@ -236,13 +236,13 @@ class WorkerProcess:
         if _HAS_SIGNALS:
             self.signal(signal.SIGCONT)
 
-    def waited_s(self) -> float | None:
+    def runnable_wait_s(self) -> float | None:
         """Return the seconds for which the worker had no core; None if they are not known.
 
         They are counted over its whole life, while the worker was ready to run. The seconds since the last call are
         also added to `waiting.no_core_s`.
         """
-        if (waited := clock.waited_s(self.pid)) is not None:
+        if (waited := clock.runnable_wait_s(self.pid)) is not None:
             self.waiting.no_core_s = (self.waiting.no_core_s or 0.0) + waited - self._waited
             self._waited = waited
         return waited
@@ -250,8 +250,8 @@ class WorkerProcess:
     def last_clocks(self) -> tuple[float, float, float] | None:
         """Return the last readings of the worker's clocks, which are needed once it is gone.
 
-        They are the time of the last call of `cpu_s`, what it returned, and what the last call of `waited_s` returned;
-        None before the first reading.
+        They are the time of the last call of `cpu_s`, what it returned, and what the last call of `runnable_wait_s`
+        returned; None before the first reading.
         """
         return None if self._last_look is None else (*self._last_look, self._waited)
 

@@ -217,7 +217,7 @@ def test_losses_by_rule(exercise: Exercise) -> None:
     runs.append((AnswerRun(exercise, "right", replace(answer, path=Path("right.py")), 0), once))
     (loss,) = losses_of(runs)
     assert loss == Loss("triples.py", "C1", ("C4",), {"C1": 400, "C2": 25}, frozenset({"C3"}))
-    assert loss.lost_on_kept_rules == {"C2": 25}
+    assert loss.lost_on_other_rules == {"C2": 25}
     proof = Proof(exercise, losses=[loss])
     assert [line.split() for line in loss_lines([proof])][1] == ["01-1", "triples", "4.25", "C1,C4", "4", "C2", "0.25"]
     assert "6 % of the points that wrong answers lose are for rules that they obey" in proof_lines([proof])

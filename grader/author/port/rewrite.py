@@ -838,7 +838,7 @@ def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
         case ast.Call():
             return _as_assert_values(scope, edits, test)
         case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]) if near := (
-            _as_near_number(scope, edits, left, right) or _as_near_number(scope, edits, right, left)
+            _approx_as_assert_values(scope, edits, left, right) or _approx_as_assert_values(scope, edits, right, left)
         ):
             return near
         case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]):
@@ -853,7 +853,7 @@ def _rewrite_assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
     return ""
 
 
-def _as_near_number(scope: Scope, edits: Edits, got: ast.expr, approx: ast.expr) -> str:
+def _approx_as_assert_values(scope: Scope, edits: Edits, got: ast.expr, approx: ast.expr) -> str:
     """Return a comparison with `pytest.approx(...)` as a call of `assert_values`.
 
     If `y` is a number of the student's, `y == pytest.approx(0.5)` becomes "assert_values(y, 0.5, rtol=1e-6,

@@ -76,7 +76,7 @@ def play(
         if planted is not None:
             yield from _end_if_found(own, planted, give_up=give_up)
             return
-        if not own.grade().exercises[0].passes:
+        if not own.grade().exercises[0].passes_here:
             raise CourseError(f"{exercise.id} does not have full marks yet; first find the faults that it has")
         fault = choose_fault(own, random.Random(seed))  # noqa: S311  a game
     planted = plant_fault(course, exercise, fault)
@@ -98,7 +98,7 @@ def _end_if_found(own: OwnExercise, planted: FaultyFile, *, give_up: bool) -> It
         give_up: True if the student gives up.
     """
     exercise, report = own.exercise, own.grade()
-    solved = report.exercises[0].passes
+    solved = report.exercises[0].passes_here
     if not solved and not give_up:
         rows = report.exercises[0].checks
         failing = sum(row.outcome.verdict.is_decided and row.outcome.verdict is not Verdict.PASSED for row in rows)
