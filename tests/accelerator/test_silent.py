@@ -332,6 +332,13 @@ def test_compiled_modules() -> None:
     with pytest.warns(UserWarning, match="does not look for the graph breaks that fullgraph=True forbids"):
         torch.compile(fullgraph=True)(lambda x: x)
 
+    def own_backend(graph: Any, inputs: Any) -> Any:
+        raise AssertionError((graph, inputs))
+
+    with pytest.warns(UserWarning, match=r"does not call the backend .*own_backend\. To test a backend"):
+        assert torch.compile(torch.sin, backend=own_backend)(torch.zeros(1, device="cuda")).item() == 0
+    torch.compile(torch.sin, backend="eager")
+
 
 @in_mode("cuda")
 def test_what_else_the_host_waits_for() -> None:
