@@ -11,4 +11,5 @@ marks     sentences about what broken rules cost
 golf      in how few operations an answer is written
 watching  waiting for files to be saved
 scaffold  a new course or exercise, ready to be changed; its texts are `templates`
+drafts    the files of a draft, which may be drafted again; what its author has edited stays
 """
