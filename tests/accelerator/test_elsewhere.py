@@ -261,6 +261,15 @@ for call, error, words in (
     else:
         raise AssertionError(words)
 
+# Hooks of a group of PyTorch 2.14 would never be called.
+if hasattr(dist.group.WORLD, "register_pre_hook"):
+    try:
+        dist.group.WORLD.register_pre_hook(1, print)
+    except NotImplementedError as caught:
+        assert "register_pre_hook of an NCCL process group" in str(caught)
+    else:
+        raise AssertionError("hooks of groups")
+
 # Context parallelism is flash attention in a ring, with the gradients of the whole.
 from torch.distributed.tensor.experimental import context_parallel
 from torch.distributed.tensor.experimental._attention import context_parallel_unshard

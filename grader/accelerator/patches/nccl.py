@@ -13,6 +13,7 @@ import torch
 import torch.distributed as dist
 
 from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.refusals import refusal
 from grader.accelerator.replacing import put
 from grader.accelerator.sim.machine import Machine
 
@@ -58,6 +59,7 @@ def install(machine: Machine) -> None:
     _replace_collectives(machine, c10d)
     _patch_coalescing(machine)
     _patch_split_group(machine)
+    _refuse_group_hooks(machine)
     original_destroy: Any = dist.destroy_process_group
 
     def destroy_process_group(group: Any = None) -> None:
@@ -241,6 +243,27 @@ def _patch_split_group(machine: Machine) -> None:
         return nccl.split_group(self, backend, new_ranks, options, name, group_desc, others.get("device_types"))
 
     put(kind, "split_group", split_group)
+
+
+def _refuse_group_hooks(machine: Machine) -> None:
+    """Refuse the hooks of PyTorch 2.14 that a program registers with an NCCL group.
+
+    C++ calls them where it runs a collective, to which those of the simulated NCCL do not come.
+    """
+    nccl: Any = importlib.import_module("grader.accelerator.cuda.nccl")
+    kind: Any = dist.ProcessGroup
+    for name in ("register_pre_hook", "register_post_hook"):
+        if hasattr(kind, name):  # an older PyTorch has none
+            put(kind, name, _refusing_hook(machine, nccl, name, getattr(kind, name)))
+
+
+def _refusing_hook(machine: Machine, nccl: Any, name: str, original: Any) -> Any:
+    def register(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if nccl.nccl_of(machine, self) is not None:
+            raise refusal(f"{name} of an NCCL process group is not supported on the simulated device: use gloo.")
+        return original(self, *args, **kwargs)
+
+    return register
 
 
 def _wrap_wait(machine: Machine, running: _Running, ended: weakref.WeakSet[Any], original: Any) -> Any:
