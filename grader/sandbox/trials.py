@@ -396,6 +396,7 @@ def _probe_and_leave_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, 
                 time.sleep(_DAEMON_S)
         finally:
             os._exit(0)
+    os.waitpid(pid, 0)  # else the worker may end before the daemon exists, which would look as if it had not stayed
     return found
 
 
