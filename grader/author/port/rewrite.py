@@ -309,7 +309,7 @@ class Tests:
             seeded -= new - seeded
             drawn |= new
         modules = sorted(seeded & drawn)
-        return {one: _GENERATOR if len(modules) == 1 else f"{one.split('.')[0]}_{_GENERATOR}" for one in modules}
+        return {one: _generator_name(one, modules) for one in modules}
 
     def _rewrite_statement(self, item: TopStatement) -> str:
         """Return a statement at the top of the file, whose draws come from a generator with the file's seed."""
@@ -409,7 +409,7 @@ class Tests:
         self._rewrite_decorators(edits, item, node)
         self._rewrite_body(edits, node, self.needs, "student.")
         own, keeps = dict(self._replace_seeded_draws(edits, node)), self.keeps_seed(node)
-        name = self._generator_name(node, "torch") if keeps else "rng"
+        name = _generator_name("torch", self._seeded_modules(node)) if keeps else "rng"
         for call in filter(self._draws_at_random, ast.walk(node) if keeps or "rng" in needs else ()):
             assert isinstance(call, ast.Call)
             edits.insert(edits.end(call) - 1, f"{', ' * bool(call.args or call.keywords)}generator={name}")
@@ -443,7 +443,7 @@ class Tests:
         found = self._unseeded_draws(node)
         first = node.body[ast.get_docstring(node) is not None :]
         for module, draws in found.items():
-            name = _GENERATOR if len(found) == 1 else f"{module.split('.')[0]}_{_GENERATOR}"
+            name = _generator_name(module, found)
             while any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node)):
                 name += "_"
             made = f"{edits.text(draws[0].value)}.{_GENERATOR_OF[module]}(rng.integer(0, 2**32 - 1))"
@@ -484,14 +484,10 @@ class Tests:
             and min(draw.lineno for draw in draws) > min(seed.lineno for seed in seeds)
         )
 
-    def _generator_name(self, node: Function, module: str) -> str:
-        """Return the name of the variable for a generator that replaces a module's global one.
-
-        It is "draws"; in a function that seeds several modules, it is "numpy_draws" for `numpy.random`, for example.
-        """
-        paths = {self._source.import_path(statement.value).rpartition(".")[0] for statement in ast.walk(node)
-                 if isinstance(statement, ast.Expr) and self._is_seed(statement)}  # fmt: skip
-        return _GENERATOR if paths <= {module} else f"{module.split('.')[0]}_{_GENERATOR}"
+    def _seeded_modules(self, node: Function) -> set[str]:
+        """Return the modules that a function seeds, such as `{"torch", "numpy.random"}`."""
+        return {self._source.import_path(statement.value).rpartition(".")[0] for statement in ast.walk(node)
+                if isinstance(statement, ast.Expr) and self._is_seed(statement)}  # fmt: skip
 
     def _replace_seeded_draws(self, edits: Edits, node: Function) -> Iterator[tuple[ast.stmt, str]]:
         """Replace draws that follow a seed by equal draws of a new generator with that seed.
@@ -509,16 +505,9 @@ class Tests:
                     path = self._source.import_path(module)
                 case _:
                     continue
-            draws = [
-                one
-                for one in ast.walk(node)
-                if isinstance(one, ast.Attribute)
-                and isinstance(one.value, ast.Name | ast.Attribute)
-                and self._source.import_path(one.value) == path
-                and one.attr in DRAWN_BY.get(path, ())
-            ]
-            if path in _GENERATOR_OF and draws and all(one.lineno > seed.lineno for one in draws):
-                name = self._generator_name(node, path)
+            draws = self._draws_by_module([node]).get(path, [])
+            if draws and all(one.lineno > seed.lineno for one in draws):
+                name = _generator_name(path, self._seeded_modules(node))
                 for draw in draws:
                     edits.replace(draw.value, name)
                 made = f"{edits.text(module)}.{_GENERATOR_OF[path]}({edits.text(call.args[0])})"
@@ -634,6 +623,14 @@ class Tests:
         short = name.removeprefix("test").strip("_")
         taken = short in {*self._names.values(), *self._helpers, *self._imported} or keyword.iskeyword(short)
         return f"try_{short}" if taken or not short.isidentifier() else short
+
+
+def _generator_name(module: str, modules: Collection[str]) -> str:
+    """Return the name of the variable for a generator that replaces a module's global one.
+
+    It is "draws"; if generators of several modules are replaced, it is "numpy_draws" for `numpy.random`, for example.
+    """
+    return _GENERATOR if {*modules} <= {module} else f"{module.split('.')[0]}_{_GENERATOR}"
 
 
 def _is_range(node: ast.expr) -> bool:
