@@ -1,4 +1,4 @@
-"""What traces a program without numbers: fake tensors, `torch.library.opcheck`, `make_fx`."""
+"""What traces a program without numbers: fake tensors, `opcheck`, `make_fx`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 import pytest
 import torch
 from accelerator.modes import grad_of, in_mode, raises
-from torch import nn
+from torch import library, nn
 
 pytestmark = pytest.mark.lane
 
@@ -21,15 +21,15 @@ def test_opcheck() -> None:
     """`opcheck` accepts a right operator on the device, also where it traces backward, and refuses a wrong one."""
     warnings.filterwarnings("ignore", "The .grad attribute of a Tensor")  # PyTorch 2.14 reads it, on the CPU, too
     x = torch.ones(3, device="cuda:1", requires_grad=True)
-    right = torch.library.custom_op("traced::right", _double, mutates_args=())
+    right = library.custom_op("traced::right", _double, mutates_args=())
     right.register_fake(torch.empty_like)
     right.register_autograd(lambda _, grad: grad * 2)
-    assert set(torch.library.opcheck(right, (x,)).values()) == {"SUCCESS"}
-    wrong = torch.library.custom_op("traced::wrong", _double, mutates_args=())
+    assert set(library.opcheck(right, (x,)).values()) == {"SUCCESS"}
+    wrong = library.custom_op("traced::wrong", _double, mutates_args=())
     wrong.register_fake(lambda x: x.new_empty(7))
     wrong.register_autograd(lambda _, grad: grad * 2)
     with pytest.raises(Exception, match=r"Shapes .* are not equal"):
-        torch.library.opcheck(wrong, (x,))
+        library.opcheck(wrong, (x,))
 
 
 @in_mode("cuda")

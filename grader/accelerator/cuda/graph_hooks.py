@@ -47,6 +47,13 @@ class _Retained:
         self.objects.clear()
 
 
+def _add(table: OrderedDict[int, Any], item: Any) -> RemovableHandle:
+    """Add an item to a table, and return the handle that removes it."""
+    handle = RemovableHandle(table)
+    table[handle.id] = item
+    return handle
+
+
 class CUDAGraphWithHooks(CUDAGraph):
     """A simulated CUDA graph with hooks: those of the graph, and those of `torch.cuda.graphs` for all graphs."""
 
@@ -76,9 +83,7 @@ class CUDAGraphWithHooks(CUDAGraph):
             hook(self)
 
     def _register(self, moment: str, hook: Callable[[Any], None]) -> RemovableHandle:
-        handle = RemovableHandle(self._hooks[moment])
-        self._hooks[moment][handle.id] = hook
-        return handle
+        return _add(self._hooks[moment], hook)
 
     def register_capture_start_hook(self, hook: Callable[[Any], None]) -> RemovableHandle:
         """Call `hook(graph)` when a capture into this graph has begun."""
@@ -110,9 +115,7 @@ class CUDAGraphWithHooks(CUDAGraph):
             synchronize_before_release: True to wait for the streams of all replays first.
         """
         self._retained.waits |= synchronize_before_release
-        handle = RemovableHandle(self._retained.callbacks)
-        self._retained.callbacks[handle.id] = cb
-        return handle
+        return _add(self._retained.callbacks, cb)
 
     def retain_object(self, obj: object, *, synchronize_before_release: bool = False) -> RemovableHandle:
         """Keep an object until this graph is destroyed or reset.
@@ -122,9 +125,7 @@ class CUDAGraphWithHooks(CUDAGraph):
             synchronize_before_release: True to wait for the streams of all replays first.
         """
         self._retained.waits |= synchronize_before_release
-        handle = RemovableHandle(self._retained.objects)
-        self._retained.objects[handle.id] = obj
-        return handle
+        return _add(self._retained.objects, obj)
 
     def capture_begin(self, *args: Any, **kwargs: Any) -> None:
         """Begin a capture, and call the hooks."""

@@ -55,7 +55,15 @@ def attend(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return out
 
 
-def _uses_flash_of_dtensors(
+def _uses_flash_of_dtensors(query: Any, key: Any, value: Any, **others: Any) -> bool:
+    """Return True if the tensors are DTensors, and CUDA would run flash attention of them."""
+    if the_machine().kind != "cuda" or not all(hasattr(one, "_local_tensor") for one in (query, key, value)):
+        return False
+    kernels, given = _cuda_kernels_and_arguments(query, key, value, **others)
+    return not given.dropout and bool(kernels.can_use("flash", given, warn=False))
+
+
+def _cuda_kernels_and_arguments(
     query: Any,
     key: Any,
     value: Any,
@@ -65,15 +73,13 @@ def _uses_flash_of_dtensors(
     *,
     scale: float | None = None,
     enable_gqa: bool = False,
-) -> bool:
-    """Return True if the tensors are DTensors, and CUDA would run flash attention of them."""
-    del scale
-    if the_machine().kind != "cuda" or not all(hasattr(one, "_local_tensor") for one in (query, key, value)):
-        return False
+) -> tuple[Any, Any]:
+    """Return the module `attention_kernels`, and the arguments by which it chooses a kernel of CUDA."""
+    del scale  # it decides nothing
     kernels: Any = importlib.import_module("grader.accelerator.ops.attention_kernels")
     capability = the_machine().spec.capability
     given = kernels.AttentionArguments(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa, capability)
-    return not dropout_p and bool(kernels.can_use("flash", given, warn=False))
+    return kernels, given
 
 
 def _is_fused(
@@ -94,9 +100,9 @@ def _is_fused(
     """
     tensors = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
     if the_machine().kind == "cuda":
-        kernels: Any = importlib.import_module("grader.accelerator.ops.attention_kernels")
-        capability = the_machine().spec.capability
-        given = kernels.AttentionArguments(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa, capability)
+        kernels, given = _cuda_kernels_and_arguments(
+            query, key, value, attn_mask, dropout_p, is_causal, enable_gqa=enable_gqa
+        )
         if not kernels.is_fused(given):
             return False
     if query.dtype not in _HALF_OR_SINGLE or any(

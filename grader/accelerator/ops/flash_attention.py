@@ -84,8 +84,9 @@ def _check(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *lengths: _Maybe) 
     """Raise for what the kernel refuses, in the words of flash_api.cpp."""
     if q.dtype not in _HALVES:
         raise RuntimeError("FlashAttention only support fp16 and bf16 data type")
-    if not q.dtype == k.dtype == v.dtype:
-        raise RuntimeError("query and key must have the same dtype" if q.dtype != k.dtype else _OTHER_VALUE)
+    for other, one in (("key", k), ("value", v)):
+        if q.dtype != one.dtype:
+            raise RuntimeError(f"query and {other} must have the same dtype")
     if {one.stride(-1) for one in (q, k, v)} != {1}:
         raise RuntimeError("Input tensor must have contiguous last dimension")
     if q.shape[-1] > 256:
@@ -95,9 +96,6 @@ def _check(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *lengths: _Maybe) 
     for name, length in zip(("cu_seqlens_q", "cu_seqlens_k"), lengths, strict=False):
         if length is not None and length.dtype is not torch.int32:
             raise RuntimeError(f"{name} must have dtype int32")
-
-
-_OTHER_VALUE = "query and value must have the same dtype"
 
 
 def _parts(

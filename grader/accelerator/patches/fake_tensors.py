@@ -15,7 +15,7 @@ _DEVICE: Any = torch.ops.prim.device.default
 
 
 def install(machine: Machine) -> None:
-    """Let backward run over fake tensors, as `torch.library.opcheck` and `make_fx` do.
+    """Let backward run over fake tensors, as `opcheck` and `make_fx` do.
 
     Autograd in C++ asks the device of each tensor for its stream. For CUDA, a build of PyTorch without CUDA ends the
     process then, and a build for CUDA that finds no GPU raises an internal error. So C++ gets the inner name of the
